@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0
+include mk/config.mk
+include kernel/kernel.mk

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+# Names and places that every part of the build shares.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+B	:= $(CURDIR)/build
+JOBS	?= $(shell nproc)
+
+# The kernel to build for; chosen once, then remembered in build/kver.
+ifneq ($(origin KVER),undefined)
+kver_chosen := $(KVER)
+else ifneq ($(wildcard $(B)/kver),)
+KVER := $(shell cat $(B)/kver)
+endif
+
+CLANG		?= clang-19
+DEB		:= $(B)/debian/$(KVER)
+KROOT		:= $(DEB)/root
+KSRC		:= $(DEB)/src
+KHDR		:= $(KROOT)/usr/src/linux-headers-$(KVER)
+OUT		:= $(B)/$(KVER)
+# Our three modules; Debian's own stand in $(KROOT)/lib/modules/$(KVER)/kernel/arch/x86/kvm.
+MODS		:= $(OUT)/modules
+LIBBPF		:= $(B)/libbpf
+LIBBPF_A	:= $(LIBBPF)/libbpf.a
+BPFTOOL		:= $(B)/bin/bpftool
+VMLINUX_H	:= $(OUT)/vmlinux.h
+# Everything that is on PATH in the lab: kvmyield, bpftool, the tests' programs.
+BIN		:= $(B)/bin
+POLICIES	:= $(B)/policies
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n' $(1) $(2)
+endif
+
+CFLAGS_USER	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
