@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One decision of the yield hook: collect the ready vCPUs, let the policy rank
+ * them, yield to the best. The bounds that hold whatever a policy says are here.
+ */
+#include <linux/bitmap.h>
+#include <linux/kvm_host.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+
+#include "yield.h"
+
+/* As many yields as KVM's own code tries before it gives up. */
+#define KVM_YIELD_TRIES		3
+
+/* Ranking lets others run on this CPU after so many calls of a policy. */
+#define KVM_YIELD_BATCH		64
+
+struct kvm_yield_choice {
+	struct kvm_yield_candidate	cand;
+	s32				score;
+};
+
+/**
+ * struct kvm_yield_round - one spin on its way to a decision
+ * @kvm: the VM
+ * @me: the spinner
+ * @policy: the policy; a reader's pointer, looked up again after each pause
+ * @policy_id: the policy's number when the round began
+ * @spin: what the policy is told of the spinner
+ * @best: the best choices so far, the best one first
+ * @nr_best: how many
+ * @tries: yields that may still fail
+ * @asked: the policy was asked
+ * @tried: a yield was tried
+ * @own_choice: KVM's own code would have yielded to one of the candidates
+ * @ready: the vCPUs that were ready when the round began
+ */
+struct kvm_yield_round {
+	struct kvm			*kvm;
+	struct kvm_vcpu			*me;
+	struct kvm_yield_policy		*policy;
+	u64				policy_id;
+	struct kvm_yield_spin		spin;
+	struct kvm_yield_choice		best[KVM_YIELD_TRIES];
+	unsigned int			nr_best;
+	int				tries;
+	bool				asked;
+	bool				tried;
+	bool				own_choice;
+	DECLARE_BITMAP(ready, KVM_MAX_VCPUS);
+};
+
+u32 __weak kvm_arch_yield_facts(struct kvm_vcpu *vcpu)
+{
+	return 0;
+}
+
+u32 __weak kvm_arch_yield_fact_mask(void)
+{
+	return 0;
+}
+
+void __kvm_yield_note_ready(struct kvm_vcpu *vcpu)
+{
+	WRITE_ONCE(vcpu->yield.ready_since, local_clock());
+}
+
+static bool kvm_yield_in_spin_loop(struct kvm_vcpu *vcpu)
+{
+#ifdef CONFIG_HAVE_KVM_CPU_RELAX_INTERCEPT
+	return READ_ONCE(vcpu->spin_loop.in_spin_loop);
+#else
+	return false;
+#endif
+}
+
+static bool kvm_yield_dy_eligible(struct kvm_vcpu *vcpu)
+{
+#ifdef CONFIG_HAVE_KVM_CPU_RELAX_INTERCEPT
+	return READ_ONCE(vcpu->spin_loop.dy_eligible);
+#else
+	return false;
+#endif
+}
+
+static void kvm_yield_fill_candidate(struct kvm_yield_round *round,
+				     struct kvm_vcpu *vcpu,
+				     struct kvm_yield_candidate *cand)
+{
+	u64 since = READ_ONCE(vcpu->yield.ready_since);
+	s64 wait = local_clock() - since;
+
+	*cand = (struct kvm_yield_candidate) {
+		.vcpu = vcpu,
+		.index = vcpu->vcpu_idx,
+		.facts = kvm_arch_yield_facts(vcpu),
+		.dy_eligible = kvm_yield_dy_eligible(vcpu),
+	};
+
+	if (READ_ONCE(vcpu->preempted)) {
+		cand->facts |= KVM_YIELD_PREEMPTED;
+		if (kvm_arch_vcpu_preempted_in_kernel(vcpu))
+			cand->facts |= KVM_YIELD_KERNEL;
+	}
+	if (kvm_yield_in_spin_loop(vcpu))
+		cand->facts |= KVM_YIELD_SPINNING;
+
+	/* Older ones were noted while an earlier policy was attached, if at all. */
+	if (since >= kvm_yield_enabled_since()) {
+		cand->facts |= KVM_YIELD_WAIT_VALID;
+		cand->wait_ns = max_t(s64, wait, 0);
+	}
+	if (cand->index == READ_ONCE(round->kvm->last_boosted_vcpu))
+		cand->streak = READ_ONCE(round->kvm->yield.streak);
+}
+
+/*
+ * Would KVM's own code yield to it, in whatever round? Vcpus that spin
+ * themselves are not counted: KVM's own code passes over them every other time.
+ */
+static bool kvm_yield_own_choice(const struct kvm_yield_spin *spin,
+				 const struct kvm_yield_candidate *cand)
+{
+	if (cand->facts & KVM_YIELD_SPINNING)
+		return false;
+
+	return !spin->kernel_only || !(cand->facts & KVM_YIELD_PREEMPTED) ||
+	       cand->facts & (KVM_YIELD_KERNEL | KVM_YIELD_APICV_INTERRUPT);
+}
+
+static void kvm_yield_note_boost(struct kvm *kvm, int index)
+{
+	if (READ_ONCE(kvm->last_boosted_vcpu) == index) {
+		WRITE_ONCE(kvm->yield.streak, READ_ONCE(kvm->yield.streak) + 1);
+		return;
+	}
+	WRITE_ONCE(kvm->last_boosted_vcpu, index);
+	WRITE_ONCE(kvm->yield.streak, 1);
+}
+
+/* After a pause in which the policy may have been replaced or freed. */
+static bool kvm_yield_same_policy(struct kvm_yield_round *round)
+{
+	round->policy = kvm_yield_policy_get(round->kvm);
+
+	return round->policy && round->policy->id == round->policy_id;
+}
+
+/*
+ * Yield to one candidate. The RCU read side is left meanwhile, as the spinner
+ * is scheduled out. Returns true when the round is over.
+ */
+static bool kvm_yield_try(struct kvm_yield_round *round,
+			  const struct kvm_yield_candidate *cand)
+{
+	int ret;
+
+	round->tried = true;
+	this_cpu_inc(round->policy->counters->tries);
+	if (atomic_read(&round->policy->refusals))
+		atomic_set(&round->policy->refusals, 0);
+	rcu_read_unlock();
+
+	ret = kvm_vcpu_yield_to(cand->vcpu);
+	if (ret > 0)
+		kvm_yield_note_boost(round->kvm, cand->index);
+	else if (ret < 0)
+		round->tries--;
+
+	rcu_read_lock();
+	if (!kvm_yield_same_policy(round))
+		return true;
+
+	if (ret > 0)
+		this_cpu_inc(round->policy->counters->yields);
+	if (round->policy->ops->yielded)
+		round->policy->ops->yielded(&round->spin, cand, ret);
+
+	return ret > 0 || !round->tries;
+}
+
+/* Keep the best, in order; an equal one goes behind those before it. */
+static void kvm_yield_keep(struct kvm_yield_round *round,
+			   const struct kvm_yield_candidate *cand, s32 score)
+{
+	struct kvm_yield_choice *best = round->best;
+	unsigned int pos = round->nr_best;
+
+	while (pos && best[pos - 1].score < score)
+		pos--;
+	if (pos == KVM_YIELD_TRIES)
+		return;
+	if (round->nr_best < KVM_YIELD_TRIES)
+		round->nr_best++;
+
+	memmove(&best[pos + 1], &best[pos],
+		(round->nr_best - pos - 1) * sizeof(*best));
+	best[pos].cand = *cand;
+	best[pos].score = score;
+}
+
+static bool kvm_yield_is_candidate(struct kvm_yield_round *round,
+				   struct kvm_vcpu *vcpu)
+{
+	if (!vcpu || vcpu == round->me || !READ_ONCE(vcpu->ready))
+		return false;
+
+	return !kvm_vcpu_is_blocking(vcpu) || kvm_vcpu_dy_runnable(vcpu);
+}
+
+/* Returns true when the round is over. */
+static bool kvm_yield_consider(struct kvm_yield_round *round,
+			       struct kvm_vcpu *vcpu)
+{
+	struct kvm_yield_candidate cand;
+	bool was_eligible;
+	s32 score;
+
+	kvm_yield_fill_candidate(round, vcpu, &cand);
+	if (kvm_yield_own_choice(&round->spin, &cand))
+		round->own_choice = true;
+
+	round->asked = true;
+	was_eligible = cand.dy_eligible;
+	this_cpu_inc(round->policy->counters->candidates);
+	score = round->policy->ops->rank(&round->spin, &cand);
+	if (cand.dy_eligible != was_eligible)
+		kvm_vcpu_set_dy_eligible(vcpu, cand.dy_eligible);
+
+	if (score < 0)
+		return false;
+	if (score == KVM_YIELD_TAKE)
+		return kvm_yield_try(round, &cand);
+
+	kvm_yield_keep(round, &cand, score);
+	return false;
+}
+
+/*
+ * A policy may be slow, and the VM may be large. Keep neither this CPU nor a
+ * grace period from anybody for longer than one batch.
+ */
+static bool kvm_yield_breathe(struct kvm_yield_round *round)
+{
+	rcu_read_unlock();
+	cond_resched();
+	rcu_read_lock();
+
+	return kvm_yield_same_policy(round);
+}
+
+/* Returns true when the round is over. */
+static bool kvm_yield_rank_all(struct kvm_yield_round *round)
+{
+	unsigned int nr = round->spin.nr_vcpus, calls = 0;
+	unsigned int start, i;
+	struct kvm_vcpu *vcpu;
+
+	/* Round robin: the last one that was yielded to comes last. */
+	start = (READ_ONCE(round->kvm->last_boosted_vcpu) + 1) % nr;
+	for_each_set_bit_wrap(i, round->ready, nr, start) {
+		vcpu = kvm_get_vcpu(round->kvm, i);
+		if (!kvm_yield_is_candidate(round, vcpu))
+			continue;
+		if (calls++ == KVM_YIELD_BATCH) {
+			calls = 1;
+			if (!kvm_yield_breathe(round))
+				return true;
+		}
+		if (kvm_yield_consider(round, vcpu))
+			return true;
+	}
+
+	return false;
+}
+
+static void kvm_yield_try_best(struct kvm_yield_round *round)
+{
+	unsigned int i;
+
+	for (i = 0; i < round->nr_best; i++) {
+		if (kvm_yield_try(round, &round->best[i].cand))
+			return;
+	}
+}
+
+static void kvm_yield_collect(struct kvm_yield_round *round)
+{
+	struct kvm_yield_spin *spin = &round->spin;
+	struct kvm_vcpu *vcpu;
+	unsigned long i;
+
+	bitmap_zero(round->ready, spin->nr_vcpus);
+	kvm_for_each_vcpu(i, vcpu, round->kvm) {
+		if (i >= spin->nr_vcpus)
+			break;
+		if (vcpu == round->me || !READ_ONCE(vcpu->ready))
+			continue;
+		__set_bit(i, round->ready);
+		spin->nr_ready++;
+	}
+}
+
+/*
+ * Account a round in which the policy chose nobody. Returns true if it stands,
+ * false if the policy has done so too often and KVM's own code shall decide.
+ */
+static bool kvm_yield_refused(struct kvm_yield_round *round)
+{
+	struct kvm_yield_policy *policy = round->policy;
+	unsigned int budget = READ_ONCE(kvm_yield_refusal_budget);
+
+	this_cpu_inc(policy->counters->refused);
+	if (!round->own_choice)
+		return true;
+
+	this_cpu_inc(policy->counters->overruled);
+	if (!budget || atomic_inc_return(&policy->refusals) < budget)
+		return true;
+
+	if (!test_and_set_bit(0, &policy->ejected))
+		kvm_yield_bpf_eject();
+	return false;
+}
+
+/* Returns false if KVM's own code shall decide after all. */
+static bool kvm_yield_decide(struct kvm_yield_round *round)
+{
+	kvm_yield_collect(round);
+	if (kvm_yield_rank_all(round))
+		return true;
+
+	kvm_yield_try_best(round);
+	if (round->tried || !round->asked)
+		return true;
+
+	return kvm_yield_refused(round);
+}
+
+bool __kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only)
+{
+	struct kvm *kvm = me->kvm;
+	struct kvm_yield_round round;
+	bool decided;
+
+	round.kvm = kvm;
+	round.me = me;
+	round.nr_best = 0;
+	round.tries = KVM_YIELD_TRIES;
+	round.asked = false;
+	round.tried = false;
+	round.own_choice = false;
+	round.spin = (struct kvm_yield_spin) {
+		.vcpu = me,
+		.index = me->vcpu_idx,
+		.nr_vcpus = atomic_read(&kvm->online_vcpus),
+		.kernel_only = kernel_only,
+	};
+	if (kvm_arch_vcpu_in_kernel(me))
+		round.spin.facts |= KVM_YIELD_KERNEL;
+
+	rcu_read_lock();
+	round.policy = kvm_yield_policy_get(kvm);
+	if (!round.policy) {
+		rcu_read_unlock();
+		return false;
+	}
+	round.policy_id = round.policy->id;
+	if (READ_ONCE(kvm->yield.streak) >= KVM_YIELD_MAX_STREAK) {
+		WRITE_ONCE(kvm->yield.streak, 0);
+		this_cpu_inc(round.policy->counters->bounded);
+		rcu_read_unlock();
+		return false;
+	}
+	this_cpu_inc(round.policy->counters->spins);
+
+	kvm_vcpu_set_in_spin_loop(me, true);
+	decided = kvm_yield_decide(&round);
+	kvm_vcpu_set_in_spin_loop(me, false);
+	/* As in KVM's own code: not eligible in its next spin. */
+	kvm_vcpu_set_dy_eligible(me, false);
+	rcu_read_unlock();
+
+	return decided;
+}
