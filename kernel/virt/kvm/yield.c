@@ -32,6 +32,7 @@ struct kvm_yield_choice {
  * @best: the best choices so far, the best one first
  * @nr_best: how many
  * @tries: yields that may still fail
+ * @result: what the last yield that was tried returned
  * @asked: the policy was asked
  * @tried: a yield was tried
  * @own_choice: KVM's own code would have yielded to one of the candidates
@@ -46,6 +47,7 @@ struct kvm_yield_round {
 	struct kvm_yield_choice		best[KVM_YIELD_TRIES];
 	unsigned int			nr_best;
 	int				tries;
+	int				result;
 	bool				asked;
 	bool				tried;
 	bool				own_choice;
@@ -164,6 +166,7 @@ static bool kvm_yield_try(struct kvm_yield_round *round,
 	rcu_read_unlock();
 
 	ret = kvm_vcpu_yield_to(cand->vcpu);
+	round->result = ret;
 	if (ret > 0)
 		kvm_yield_note_boost(round->kvm, cand->index);
 	else if (ret < 0)
@@ -257,10 +260,21 @@ static bool kvm_yield_rank_all(struct kvm_yield_round *round)
 	unsigned int nr = round->spin.nr_vcpus, calls = 0;
 	unsigned int start, i;
 	struct kvm_vcpu *vcpu;
+	bool wrapped = false;
+
+	/* Not even one vCPU is counted while KVM_CREATE_VCPU is at work. */
+	if (!nr)
+		return false;
 
 	/* Round robin: the last one that was yielded to comes last. */
 	start = (READ_ONCE(round->kvm->last_boosted_vcpu) + 1) % nr;
 	for_each_set_bit_wrap(i, round->ready, nr, start) {
+		/* As KVM's own code: a failure just before the wrap ends it. */
+		if (i < start && !wrapped) {
+			wrapped = true;
+			if (round->result < 0)
+				break;
+		}
 		vcpu = kvm_get_vcpu(round->kvm, i);
 		if (!kvm_yield_is_candidate(round, vcpu))
 			continue;
@@ -349,6 +363,7 @@ bool __kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only)
 	round.me = me;
 	round.nr_best = 0;
 	round.tries = KVM_YIELD_TRIES;
+	round.result = 0;
 	round.asked = false;
 	round.tried = false;
 	round.own_choice = false;

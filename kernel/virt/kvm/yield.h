@@ -46,6 +46,9 @@ void kvm_yield_bpf_eject(void);
 u32 kvm_yield_link_id(const struct bpf_link *link);
 struct bpf_link *kvm_yield_link_get(struct bpf_link *link);
 
+/* Called by BPF programs only; declared so that it has a declaration. */
+int bpf_kvm_yield_status(struct kvm_yield_status *status, u32 status__sz);
+
 bool kvm_vcpu_dy_runnable(struct kvm_vcpu *vcpu);
 
 #endif /* __KVM_YIELD_INTERNAL_H */

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+# The little guests: programs that run in the lab, as $(BIN)/test-NAME.
+
+GUEST_TESTS := choices facts lockwork churn
+GUEST_BINS := $(GUEST_TESTS:%=$(BIN)/test-%)
+TG := $(B)/tests/guest
+SKEL_choices := tracer
+SKEL_facts := facts
+SKEL_churn :=
+
+.PHONY: guest-tests
+guest-tests: $(GUEST_BINS)
+
+.SECONDARY:
+$(TG)/%.bpf.o: tests/guest/%.bpf.c $(wildcard tests/guest/*.h) include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -Itests/guest -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(TG)/%.skel.h: $(TG)/%.bpf.o $(BPFTOOL)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+$(TG)/%.o: tests/guest/%.c $(wildcard tests/guest/*.h) $(LIBBPF_A)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_USER) -I$(LIBBPF)/include -I$(TG) -Itests/guest -c $< -o $@
+
+$(TG)/choices.o: $(TG)/tracer.skel.h
+$(TG)/facts.o: $(TG)/facts.skel.h
+
+$(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(LIBBPF_A)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -static -pthread $^ -lelf -lz -o $@

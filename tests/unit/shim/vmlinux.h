@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a policy finds in the kernel's BTF, from the header that it comes from. */
+#ifndef __SHIM_VMLINUX_H
+#define __SHIM_VMLINUX_H
+
+#include <linux/kvm_host.h>
+#include <linux/kvm_yield.h>
+
+#endif
