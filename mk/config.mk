@@ -38,4 +38,4 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-CFLAGS_USER	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
+CFLAGS_USER	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Werror
