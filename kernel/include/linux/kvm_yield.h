@@ -8,7 +8,7 @@
 #ifndef __LINUX_KVM_YIELD_H
 #define __LINUX_KVM_YIELD_H
 
-#include <linux/jump_label.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/types.h>
 
 struct kvm;
@@ -225,7 +225,7 @@ struct kvm_yield_vm {
 	u32	streak;
 };
 
-DECLARE_STATIC_KEY_FALSE(kvm_yield_enabled);
+extern struct static_key_false_deferred kvm_yield_enabled;
 
 bool __kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only);
 void __kvm_yield_note_ready(struct kvm_vcpu *vcpu);
@@ -240,7 +240,7 @@ void __kvm_yield_note_ready(struct kvm_vcpu *vcpu);
  */
 static inline bool kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only)
 {
-	return static_branch_unlikely(&kvm_yield_enabled) &&
+	return static_branch_unlikely(&kvm_yield_enabled.key) &&
 	       __kvm_yield_on_spin(me, kernel_only);
 }
 
@@ -252,7 +252,7 @@ static inline bool kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only)
  */
 static inline void kvm_yield_note_ready(struct kvm_vcpu *vcpu)
 {
-	if (static_branch_unlikely(&kvm_yield_enabled))
+	if (static_branch_unlikely(&kvm_yield_enabled.key))
 		__kvm_yield_note_ready(vcpu);
 }
 

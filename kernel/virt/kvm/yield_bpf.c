@@ -8,6 +8,7 @@
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
 #include <linux/ctype.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/kvm_host.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -279,13 +280,14 @@ int kvm_yield_bpf_init(void)
 }
 
 /**
- * kvm_yield_bpf_exit - wait for a worker that may still be returning
+ * kvm_yield_bpf_exit - wait for what may still be returning from this module
  *
  * Context: process context, may sleep. No policy is attached: it holds KVM.
  */
 void kvm_yield_bpf_exit(void)
 {
 	cancel_work_sync(&kvm_yield_eject_work);
+	static_key_deferred_flush(&kvm_yield_enabled);
 	/* Policies are released from RCU callbacks in this module. */
 	rcu_barrier();
 }

@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/jump_label_ratelimit.h>
 #include <linux/kvm_host.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -19,7 +20,11 @@ module_param_named(yield_refusal_budget, kvm_yield_refusal_budget, uint, 0644);
 MODULE_PARM_DESC(yield_refusal_budget,
 		 "Spins in a row in which a yield policy may choose no vCPU although KVM's own code would have; then it is detached. 0: never, for experiments (default 10000)");
 
-DEFINE_STATIC_KEY_FALSE(kvm_yield_enabled);
+/*
+ * Switched off a second after the last policy has gone: a host on which policies
+ * are being compared does not patch the text of every CPU at each change.
+ */
+__read_mostly DEFINE_STATIC_KEY_DEFERRED_FALSE(kvm_yield_enabled, HZ);
 
 /* Serializes all that attaches, replaces and detaches. */
 static DEFINE_MUTEX(kvm_yield_mutex);
@@ -148,7 +153,7 @@ int kvm_yield_attach(const struct kvm_yield_ops *ops, struct bpf_link *link)
 	}
 	WRITE_ONCE(kvm_yield_since, local_clock());
 	kvm_yield_publish(policy);
-	static_branch_inc(&kvm_yield_enabled);
+	static_branch_deferred_inc(&kvm_yield_enabled);
 out:
 	mutex_unlock(&kvm_yield_mutex);
 	return ret;
@@ -217,7 +222,7 @@ void kvm_yield_detach(struct bpf_link *link)
 	if (policy && policy->link == link) {
 		if (test_bit(0, &policy->ejected))
 			kvm_yield_note_exit(policy);
-		static_branch_dec(&kvm_yield_enabled);
+		static_branch_slow_dec_deferred(&kvm_yield_enabled);
 		kvm_yield_publish(NULL);
 		module_put(kvm_yield_vendor);
 	}
