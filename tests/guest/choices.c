@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Print whom a spinner yields to, in guests whose every vCPU is in a known state.
- *
- * One spinner has CPU 0 for itself. All other vCPUs are put into their state on
- * CPU 1 and then lose it to a real-time thread, so that they stay where they are:
- * a directed yield to one of them succeeds and moves nothing. The sequence of
- * choices then depends on nothing but KVM's rule, and can be compared between
- * kernels and policies, line by line.
+ * Print whom a spinner yields to, in guests whose every vCPU is frozen in a known
+ * state. The sequence of choices depends on nothing but KVM's rule, and can be
+ * compared between kernels and policies, line by line.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "frozen.h"
 #include "tracer.h"
 #include "tracer.skel.h"
-#include "vm.h"
 
 #define SPINS		150
 #define ATTEMPTS	20
-#define VECTOR		0x41
-
-enum state { KERNEL, USER, USER_INTERRUPT, KERNEL_INTERRUPT, SPINNING };
 
 struct scenario {
 	const char	*name;
 	enum state	(*state)(int index, int nr);
-	bool		realtime;	/* siblings of another class: yields give 0 */
+	bool		realtime;
 };
 
 static enum state all_kernel(int i, int nr)
@@ -90,44 +80,6 @@ static int index_of(const struct vm *vm, int tid)
 	return -1;
 }
 
-static void start_siblings(struct vm *vm, const struct scenario *sc,
-			   struct tracer_bpf *trace)
-{
-	enum state s;
-	int i;
-
-	for (i = 1; i < vm->nr; i++) {
-		s = sc->state(i, vm->nr);
-		vm_set_code(vm, i, s == SPINNING ? GUEST_PAUSE : GUEST_LOOP,
-			    s == USER || s == USER_INTERRUPT, 0);
-		vm_start(vm, i, 1);
-		if (s == SPINNING)
-			trace->bss->other_spinner_tid = vm->vcpus[i].tid;
-	}
-	vm_release(vm);
-	vm_wait_flags(vm, 1);
-	/* Let the other spinner, if there is one, come to its yield. */
-	usleep(50000);
-}
-
-static void freeze_siblings(struct vm *vm, const struct scenario *sc,
-			    struct hog *hog)
-{
-	struct sched_param prio = { .sched_priority = 1 };
-	enum state s;
-	int i;
-
-	hog_start(hog, 1);
-	for (i = 1; i < vm->nr; i++) {
-		s = sc->state(i, vm->nr);
-		if (s == USER_INTERRUPT || s == KERNEL_INTERRUPT)
-			vm_interrupt(vm, i, VECTOR);
-		if (sc->realtime &&
-		    pthread_setschedparam(vm->vcpus[i].thread, SCHED_RR, &prio))
-			die("cannot make vCPU %d a real-time thread", i);
-	}
-}
-
 static void print_choices(const struct vm *vm, const struct tracer_bpf *trace)
 {
 	const struct tracer_event *e = trace->bss->events;
@@ -165,11 +117,16 @@ static bool run_once(struct tracer_bpf *trace, const struct scenario *sc, int nr
 	struct vm *vm;
 	struct hog hog;
 	bool right;
+	int other;
 
 	reset_trace(trace);
 	vm = vm_create(nr);
-	start_siblings(vm, sc, trace);
-	freeze_siblings(vm, sc, &hog);
+	other = start_siblings(vm, sc->state);
+	if (other)
+		trace->bss->other_spinner_tid = vm->vcpus[other].tid;
+	/* Let the other spinner, if there is one, come to its yield. */
+	usleep(50000);
+	freeze_siblings(vm, sc->state, sc->realtime, &hog);
 
 	vm_set_code(vm, 0, GUEST_PAUSE_N, user, SPINS);
 	trace->bss->spinner_tid = syscall(SYS_gettid);
@@ -183,10 +140,7 @@ static bool run_once(struct tracer_bpf *trace, const struct scenario *sc, int nr
 		print_choices(vm, trace);
 		fflush(stdout);
 	}
-	/* Before the hog: the interrupts that are pending have no handlers. */
-	vm_stop(vm);
-	hog_stop(&hog);
-	vm_destroy(vm);
+	thaw_and_destroy(vm, &hog);
 	return right;
 }
 

@@ -4,9 +4,6 @@
 GUEST_TESTS := choices facts lockwork churn
 GUEST_BINS := $(GUEST_TESTS:%=$(BIN)/test-%)
 TG := $(B)/tests/guest
-SKEL_choices := tracer
-SKEL_facts := facts
-SKEL_churn :=
 
 .PHONY: guest-tests
 guest-tests: $(GUEST_BINS)
@@ -29,7 +26,7 @@ $(TG)/%.o: tests/guest/%.c $(wildcard tests/guest/*.h) $(LIBBPF_A)
 $(TG)/choices.o: $(TG)/tracer.skel.h
 $(TG)/facts.o: $(TG)/facts.skel.h
 
-$(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(LIBBPF_A)
+$(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(LIBBPF_A)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -static -pthread $^ -lelf -lz -o $@

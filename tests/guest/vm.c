@@ -29,6 +29,10 @@ asm(".pushsection .rodata\n"
     "guest_loop:\n"
     "	movl	$1, (%ebx)\n"
     "1:	jmp	1b\n"
+    "guest_halt:\n"
+    "	movl	$1, (%ebx)\n"
+    "1:	hlt\n"
+    "	jmp	1b\n"
     "guest_pause:\n"
     "	movl	$1, (%ebx)\n"
     "1:	pause\n"
@@ -60,7 +64,7 @@ asm(".pushsection .rodata\n"
     ".code64\n"
     ".popsection\n");
 
-extern const char guest_loop[], guest_pause[], guest_pause_n[];
+extern const char guest_loop[], guest_halt[], guest_pause[], guest_pause_n[];
 extern const char guest_locked_add[], guest_end[];
 
 void die(const char *fmt, ...)
@@ -160,6 +164,7 @@ static uint32_t code_addr(enum guest_code code)
 {
 	const char *start[] = {
 		[GUEST_LOOP] = guest_loop,
+		[GUEST_HALT] = guest_halt,
 		[GUEST_PAUSE] = guest_pause,
 		[GUEST_PAUSE_N] = guest_pause_n,
 		[GUEST_LOCKED_ADD] = guest_locked_add,

@@ -21,6 +21,7 @@
 /* What a vCPU does in the guest. */
 enum guest_code {
 	GUEST_LOOP,		/* raise the flag, then run for ever */
+	GUEST_HALT,		/* raise the flag, then HLT for ever */
 	GUEST_PAUSE,		/* raise the flag, then PAUSE for ever */
 	GUEST_PAUSE_N,		/* PAUSE arg times, then end */
 	GUEST_LOCKED_ADD,	/* arg increments under a ticket lock, then end */
