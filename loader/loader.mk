@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+# kvmyield, and the libbpf 1.5 and bpftool 7.5 that come with the kernel's source.
+
+BPFTOOL_OUT	:= $(B)/bpftool
+LOADER_OUT	:= $(B)/loader
+LOADER_SRC	:= $(wildcard loader/*.c)
+LOADER_SRC	:= $(filter-out %.bpf.c,$(LOADER_SRC))
+LOADER_OBJ	:= $(LOADER_SRC:loader/%.c=$(LOADER_OUT)/%.o)
+LOADER_SKEL	:= $(LOADER_OUT)/status.skel.h
+
+# The kernel's own UAPI headers: Debian's are of 6.1 and know less of BPF links.
+LOADER_CFLAGS	= $(CFLAGS_USER) -D_GNU_SOURCE -Iinclude -Iloader -I$(LOADER_OUT) \
+		  -I$(LIBBPF)/include -isystem $(KSRC)/tools/include/uapi
+LOADER_LIBS	:= -ljansson -lelf -lz
+LOADER_LDFLAGS	:= -static
+
+# Where a make of ours calls one of the kernel's, its variables must not follow.
+kernel_make	= env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) --no-print-directory -s -j$(JOBS)
+
+.PHONY: loader
+loader: $(BIN)/kvmyield
+
+$(LIBBPF_A): | $(DEB)/.done
+	$(call say,LIBBPF,$@)
+	@mkdir -p $(LIBBPF)
+	$(Q)$(kernel_make) -C $(KSRC)/tools/lib/bpf OUTPUT=$(LIBBPF)/ DESTDIR=$(LIBBPF) prefix= \
+		$@ install_headers >$(LIBBPF)/log 2>&1 || { cat $(LIBBPF)/log >&2; exit 1; }
+
+$(BPFTOOL): | $(DEB)/.done
+	$(call say,BPFTOOL,$@)
+	@mkdir -p $(BPFTOOL_OUT) $(@D)
+	$(Q)$(kernel_make) -C $(KSRC)/tools/bpf/bpftool OUTPUT=$(BPFTOOL_OUT)/ CLANG=$(CLANG) \
+		>$(BPFTOOL_OUT)/log 2>&1 || { cat $(BPFTOOL_OUT)/log >&2; exit 1; }
+	$(Q)install -m 755 $(BPFTOOL_OUT)/bpftool $@
+
+$(LOADER_OUT)/status.bpf.o: loader/status.bpf.c include/kvmyield_status.h $(LIBBPF_A) loader/loader.mk
+	$(call say,BPF,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -g -O2 -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -Werror -Iinclude \
+		-I$(LIBBPF)/include -isystem $(KSRC)/tools/include/uapi \
+		-isystem /usr/include/x86_64-linux-gnu -c $< -o $@
+
+$(LOADER_SKEL): $(LOADER_OUT)/status.bpf.o $(BPFTOOL)
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name status_bpf >$@
+
+$(LOADER_OUT)/%.o: loader/%.c loader/loader.mk $(LIBBPF_A) | $(LOADER_SKEL)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(LOADER_CFLAGS) -MMD -MP -c $< -o $@
+
+$(LOADER_OUT)/hook.o: $(LOADER_SKEL)
+
+$(BIN)/kvmyield: $(LOADER_OBJ) $(LIBBPF_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_LDFLAGS) -o $@ $(LOADER_OBJ) $(LIBBPF_A) $(LOADER_LIBS)
+
+-include $(LOADER_OBJ:.o=.d)

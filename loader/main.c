@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kvmyield: load, replace, inspect and remove KVM's directed-yield policies. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kvmyield.h"
+
+#define KVMYIELD_VERSION	"0.1"
+
+struct options opt;
+
+/**
+ * struct verb - a row of the table of commands
+ * @name: the command
+ * @args: its arguments, for the usage line
+ * @what: one line for the list
+ * @more: a few more, for its own help
+ * @min: arguments that it needs
+ * @max: arguments that it takes; -1: any number
+ * @takes: which of the options "vf" mean something to it
+ * @fn: does it
+ */
+struct verb {
+	const char	*name;
+	const char	*args;
+	const char	*what;
+	const char	*more;
+	int		min;
+	int		max;
+	const char	*takes;
+	verb_fn		fn;
+};
+
+static int do_help(int argc, char **argv, json_t *out);
+
+static const struct verb verbs[] = {
+	{ "load", "POLICY [NAME=VALUE ...]",
+	  "attach a policy; it stays when kvmyield ends",
+	  "POLICY is a name (see 'kvmyield list') or the path of a .bpf.o file.\n"
+	  "NAME=VALUE sets a parameter of the policy ('kvmyield list -v').\n"
+	  "Refused while a policy is attached: use 'kvmyield replace'.\n"
+	  "The policy is pinned at /sys/fs/bpf/kvmyield/host.\n",
+	  1, -1, "v", do_load },
+	{ "replace", "POLICY [NAME=VALUE ...]",
+	  "put another policy in the place of the attached one",
+	  "Atomic: each spin is decided by the old policy or by the new one.\n"
+	  "If the new one is refused, the old one stays.\n",
+	  1, -1, "v", do_replace },
+	{ "unload", "[--force]",
+	  "detach the policy; KVM's own code decides again",
+	  "With --force also a policy that kvmyield did not load.\n",
+	  0, 0, "f", do_unload },
+	{ "status", "",
+	  "which policy is attached, and what it has done",
+	  "Exit status: 0 attached, 3 nothing is loaded, 5 the policy that was\n"
+	  "loaded last was ejected by KVM.\n",
+	  0, 0, "", do_status },
+	{ "list", "[POLICY]",
+	  "the policies that can be loaded by name",
+	  "With -v, and for one POLICY, also its parameters. Looks in the\n"
+	  "directories of $KVMYIELD_POLICY_PATH (separated by colons), in\n"
+	  "../policies beside this program, /usr/local/lib/kvmyield/policies and\n"
+	  "/usr/lib/kvmyield/policies; the first policy of a name counts.\n",
+	  0, 1, "v", do_list },
+	{ "check", "POLICY [NAME=VALUE ...]",
+	  "verify a policy in this kernel, without attaching it",
+	  "Prints what the verifier processed and how long that took.\n",
+	  1, -1, "v", do_check },
+	{ "features", "",
+	  "what this kernel offers, and what is missing and why",
+	  "Exit status: 0 a policy could be loaded, 4 none could.\n",
+	  0, 0, "", do_features },
+	{ "help", "[VERB]", "this text, or that of one verb", "",
+	  0, 1, "", do_help },
+};
+
+static const char exit_text[] =
+	"Exit status: 0 done, 1 wrong usage or not a policy, 2 refused by the kernel or\n"
+	"the system, 3 nothing loaded, 4 not supported here, 5 ejected by KVM.\n";
+
+static const struct verb *find_verb(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	}
+
+	return NULL;
+}
+
+static const struct verb *need_verb(const char *name)
+{
+	const char *words[ARRAY_SIZE(verbs)];
+	const struct verb *v = find_verb(name);
+	const char *near;
+	size_t i;
+
+	if (v)
+		return v;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		words[i] = verbs[i].name;
+	near = nearest(name, words, ARRAY_SIZE(verbs));
+
+	fail(USAGE, "there is no verb '%s'", name);
+	if (near)
+		hint("did you mean 'kvmyield %s'?", near);
+	else
+		hint("kvmyield help");
+
+	return NULL;
+}
+
+static void print_help(FILE *to)
+{
+	size_t i;
+
+	fputs("usage: kvmyield [OPTION...] VERB [ARGUMENT...]\n\n"
+	      "Decides, by a BPF policy, which vCPU of a virtual machine a spinning vCPU\n"
+	      "yields to.\n\n", to);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].what);
+	fputs("\n"
+	      "  -j, --json     answer in JSON (with \"schema\": 1), errors too\n"
+	      "  -q, --quiet    say nothing but errors\n"
+	      "  -v, --verbose  say more: the verifier's whole log, parameters\n"
+	      "  -h, --help     this text\n"
+	      "  -V, --version  the version\n\n", to);
+	fputs(exit_text, to);
+}
+
+static void print_verb_help(const struct verb *v)
+{
+	printf("usage: kvmyield %s%s%s\n\n%s.\n%s", v->name,
+	       v->args[0] ? " " : "", v->args, v->what, v->more);
+	printf("\n%s", exit_text);
+}
+
+static int do_help(int argc, char **argv, json_t *out)
+{
+	const struct verb *v;
+
+	if (!argc) {
+		print_help(stdout);
+		return DONE;
+	}
+
+	v = need_verb(argv[0]);
+	if (!v)
+		return USAGE;
+	print_verb_help(v);
+
+	return DONE;
+}
+
+static int check_usage(const struct verb *v, int argc, char **argv)
+{
+	int status = DONE;
+
+	if (argc < v->min)
+		status = fail(USAGE, "%s needs a policy", v->name);
+	else if (v->max >= 0 && argc > v->max)
+		status = fail(USAGE, "%s does not take the argument '%s'",
+			      v->name, argv[v->max]);
+	else if (opt.force && !strchr(v->takes, 'f'))
+		status = fail(USAGE, "%s has no option --force", v->name);
+
+	if (status)
+		hint("usage: kvmyield %s%s%s", v->name,
+		     v->args[0] ? " " : "", v->args);
+
+	return status;
+}
+
+static int run_verb(int argc, char **argv)
+{
+	const struct verb *v;
+	json_t *out;
+	int status;
+
+	v = need_verb(argv[0]);
+	if (!v)
+		return USAGE;
+	status = check_usage(v, argc - 1, argv + 1);
+	if (status)
+		return status;
+
+	out = json_pack("{s:i}", "schema", 1);
+	if (!out)
+		return fail(REFUSED, "out of memory");
+
+	status = v->fn(argc - 1, argv + 1, out);
+	/* Some answers are no errors and still have an exit status: status's. */
+	if (opt.json && json_object_size(out) > 1) {
+		json_dumpf(out, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+		putchar('\n');
+	}
+	json_decref(out);
+
+	return status;
+}
+
+static const struct option long_options[] = {
+	{ "json",	no_argument, NULL, 'j' },
+	{ "quiet",	no_argument, NULL, 'q' },
+	{ "verbose",	no_argument, NULL, 'v' },
+	{ "force",	no_argument, NULL, 'f' },
+	{ "help",	no_argument, NULL, 'h' },
+	{ "version",	no_argument, NULL, 'V' },
+	{ }
+};
+
+static const char short_options[] = "jqvhV";
+
+static int bad_option(char **argv)
+{
+	hint("kvmyield --help");
+	/* optopt is 0 for an unknown word, and a known letter for --json=x. */
+	if (!optopt || optopt == 'f' || strchr(short_options, optopt))
+		return fail(USAGE, "there is no option '%s'", argv[optind - 1]);
+
+	return fail(USAGE, "there is no option '-%c'", optopt);
+}
+
+static void print_version(void)
+{
+	if (opt.json)
+		puts("{\n  \"schema\": 1,\n  \"version\": \"" KVMYIELD_VERSION "\"\n}");
+	else
+		puts("kvmyield " KVMYIELD_VERSION);
+}
+
+static int run(int argc, char **argv)
+{
+	bool help = false, version = false;
+	int status = DONE;
+	int c;
+
+	opterr = 0;
+	/* All options are read first, so that -j holds for any error. */
+	while ((c = getopt_long(argc, argv, short_options, long_options,
+				NULL)) != -1) {
+		switch (c) {
+		case 'j': opt.json = true; break;
+		case 'q': opt.quiet = true; break;
+		case 'v': opt.verbose = true; break;
+		case 'f': opt.force = true; break;
+		case 'h': help = true; break;
+		case 'V': version = true; break;
+		default: status = bad_option(argv); break;
+		}
+	}
+	if (status)
+		return status;
+	if (version) {
+		print_version();
+		return DONE;
+	}
+	argc -= optind;
+	argv += optind;
+	if (help)
+		return do_help(argc ? 1 : 0, argv, NULL);
+	if (!argc) {
+		hint("kvmyield help");
+		return fail(USAGE, "a verb is missing");
+	}
+
+	return run_verb(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	int status = run(argc, argv);
+
+	error_print(status);
+	if (fflush(stdout) || ferror(stdout)) {
+		fputs("kvmyield: the output could not be written\n", stderr);
+		return status ? status : REFUSED;
+	}
+
+	return status;
+}
