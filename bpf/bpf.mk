@@ -13,3 +13,4 @@ $(POLICIES)/%.bpf.o: bpf/%.bpf.c include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@

@@ -7,27 +7,26 @@ SHELL := /bin/bash
 B	:= $(CURDIR)/build
 JOBS	?= $(shell nproc)
 
-# The kernel to build for; chosen once, then remembered in build/kver.
-ifneq ($(origin KVER),undefined)
-kver_chosen := $(KVER)
-else ifneq ($(wildcard $(B)/kver),)
-KVER := $(shell cat $(B)/kver)
+# The kernel to build for: KVER=, else the one of the last time.
+ifeq ($(KVER),)
+KVER	:= $(shell cat $(B)/kver 2>/dev/null)
 endif
 
 CLANG		?= clang-19
+LLVM_STRIP	?= llvm-strip-19
 DEB		:= $(B)/debian/$(KVER)
 KROOT		:= $(DEB)/root
 KSRC		:= $(DEB)/src
 KHDR		:= $(KROOT)/usr/src/linux-headers-$(KVER)
 OUT		:= $(B)/$(KVER)
-# Our three modules; Debian's own stand in $(KROOT)/lib/modules/$(KVER)/kernel/arch/x86/kvm.
+# Our three modules; Debian's own are in KROOT.
 MODS		:= $(OUT)/modules
 LIBBPF		:= $(B)/libbpf
 LIBBPF_A	:= $(LIBBPF)/libbpf.a
-BPFTOOL		:= $(B)/bin/bpftool
 VMLINUX_H	:= $(OUT)/vmlinux.h
 # Everything that is on PATH in the lab: kvmyield, bpftool, the tests' programs.
 BIN		:= $(B)/bin
+BPFTOOL		:= $(BIN)/bpftool
 POLICIES	:= $(B)/policies
 
 ifeq ($(V),1)
@@ -35,7 +34,8 @@ Q :=
 say = @:
 else
 Q := @
-say = @printf '  %-7s %s\n' $(1) $(2)
+say = @printf '  %-7s %s\n' $(1) $(patsubst $(CURDIR)/%,%,$(2))
 endif
 
-CFLAGS_USER	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Werror
+CFLAGS_USER	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter \
+		   -Wno-missing-field-initializers -Werror

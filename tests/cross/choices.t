@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 out=build/tests/choices
 mkdir -p "$out"
-sizes="2 4 16 64"
+sizes=(2 4 16 64)
 
 in_lab() {	# in_lab NAME [OPTION...] -- COMMAND...
 	local name=$1
@@ -22,7 +22,7 @@ stock() {
 	local sum
 	sum=$(cat build/kver build/bin/test-choices tests/cross/choices.t | sha256sum)
 	[ "$sum" = "$(cat "$out/stock.sum" 2>/dev/null)" ] && [ -s "$out/stock" ] && return
-	in_lab stock --stock -- test-choices $sizes && echo "$sum" >"$out/stock.sum"
+	in_lab stock --stock -- test-choices "${sizes[@]}" && echo "$sum" >"$out/stock.sum"
 }
 
 with_policy() {	# with_policy POLICY SIZE...
@@ -43,11 +43,11 @@ same() { diff <(cut -c1-300 "$out/$1") <(cut -c1-300 "$out/$2") && cmp "$out/$1"
 
 differs() { ! cmp -s "$out/$1" <(grep -E "vcpus=($3) " "$out/$2"); }
 
-ok "choices of Debian's own module, $sizes vCPUs" stock
+ok "choices of Debian's own module, ${sizes[*]} vCPUs" stock
 ok "each of the 54 guests came about there" test "$(wc -l <"$out/stock")" -eq 54
-ok "choices of our module, hook off" in_lab off -- test-choices $sizes
+ok "choices of our module, hook off" in_lab off -- test-choices "${sizes[@]}"
 ok "hook off: the same choices, all of them" same stock off
-ok "choices with builtin.bpf.c attached" with_policy builtin $sizes
+ok "choices with builtin.bpf.c attached" with_policy builtin "${sizes[@]}"
 ok "builtin.bpf.c: it was asked" decided builtin
 ok "builtin.bpf.c: the same choices, all of them" same stock builtin
 ok "choices of the default policy" with_policy yield_policy 4

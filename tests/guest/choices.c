@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -161,11 +162,16 @@ static void run_scenario(struct tracer_bpf *trace, const struct scenario *sc,
 int main(int argc, char **argv)
 {
 	struct tracer_bpf *trace;
+	const char *only = NULL;
 	unsigned int s;
-	int a;
+	int a = 1;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: choices VCPUS...\n");
+	if (argc > 2 && !strcmp(argv[1], "-s")) {
+		only = argv[2];
+		a = 3;
+	}
+	if (a >= argc) {
+		fprintf(stderr, "usage: test-choices [-s SCENARIO] VCPUS...\n");
 		return 1;
 	}
 	trace = tracer_bpf__open_and_load();
@@ -174,8 +180,10 @@ int main(int argc, char **argv)
 	pin_thread(pthread_self(), 0);
 	/* Held open: the first and the last VM make the kernel patch itself. */
 	vm_create(1);
-	for (a = 1; a < argc; a++) {
+	for (; a < argc; a++) {
 		for (s = 0; s < sizeof(scenarios) / sizeof(*scenarios); s++) {
+			if (only && strcmp(only, scenarios[s].name))
+				continue;
 			/* Two vCPUs leave no room for a holder and a spinner. */
 			if (scenarios[s].state == other_spinner && atoi(argv[a]) < 4)
 				continue;

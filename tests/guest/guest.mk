@@ -30,3 +30,6 @@ $(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(LIBBPF_A)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -static -pthread $^ -lelf -lz -o $@
+
+# Policies that only tests load.
+guest-tests: $(TG)/fixed.bpf.o

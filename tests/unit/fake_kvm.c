@@ -320,9 +320,9 @@ int fake_teardown(void **state)
 	rcu_run();
 	fake_detach();
 	free_vm();
-	if (vendor.refs || kvm_yield_enabled.enabled)
+	if (vendor.refs || kvm_yield_enabled.key.enabled)
 		fail_msg("still held: vendor module %d, static key %d",
-			 vendor.refs, kvm_yield_enabled.enabled);
+			 vendor.refs, kvm_yield_enabled.key.enabled);
 	kvm_yield_clear_vendor();
 	return 0;
 }

@@ -68,7 +68,7 @@ static void not_without_a_vendor_module(void **state)
 	assert_int_equal(fake_attach(&other), -ENODEV);
 	kvm_yield_set_vendor(&going);
 	assert_int_equal(fake_attach(&other), -ENODEV);
-	assert_int_equal(kvm_yield_enabled.enabled, 0);
+	assert_int_equal(kvm_yield_enabled.key.enabled, 0);
 	/* Built in. */
 	kvm_yield_set_vendor(NULL);
 	assert_int_equal(fake_attach(&other), 0);
