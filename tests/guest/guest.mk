@@ -33,3 +33,11 @@ $(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(LIBBPF_A)
 
 # Policies that only tests load.
 guest-tests: $(TG)/fixed.bpf.o
+
+LAB_OBJS := $(patsubst tests/lab/objects/%.c,$(B)/tests/lab/%.o,$(wildcard tests/lab/objects/*.c))
+guest-tests: $(LAB_OBJS)
+$(B)/tests/lab/%.bpf.o: tests/lab/objects/%.bpf.c include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
