@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* kvmyield unload */
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -22,6 +24,54 @@ static int detach_ours(struct pin *pin)
 			    pin->link_id, strerror_plain(-err));
 
 	return pin_remove(pin);
+}
+
+static int count_entries(const char *path)
+{
+	struct dirent *d;
+	int n = 0;
+	DIR *dir;
+
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((d = readdir(dir)))
+		n += d->d_name[0] != '.';
+	closedir(dir);
+
+	return n;
+}
+
+static int read_int(const char *path)
+{
+	int value = -1;
+	FILE *f;
+
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &value) != 1)
+		value = -1;
+	fclose(f);
+
+	return value;
+}
+
+/*
+ * The kernel frees maps and programs a little later, and they hold KVM till
+ * then. Whoever calls rmmod next should not have to know. Never long: something
+ * else may hold KVM, too.
+ */
+static void wait_for_release(void)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (read_int("/sys/module/kvm/refcnt") <=
+		    count_entries("/sys/module/kvm/holders"))
+			return;
+		usleep(10000);
+	}
 }
 
 static int detach_foreign(const struct kvmyield_status *s)
@@ -95,6 +145,7 @@ int do_unload(int argc, char **argv, json_t *out)
 	pin_close(&pin);
 	if (status)
 		return status;
+	wait_for_release();
 
 	json_object_set_new(out, "unloaded", json_pack("{s:o,s:I}",
 		"policy", json_text(s.name),

@@ -60,7 +60,7 @@ bpf_left() {
 	join <(objects | grep ^bpf | sort) <(grep ^bpf /tmp/before | sort) | awk '$2 != $3'
 }
 
-test-lockwork 4 3000 1000 >/tmp/work 2>&1 &
+test-lockwork 4 1000 1000 >/tmp/work 2>&1 &
 worker=$!
 ok "the first rounds, before anything is counted" churn 40
 ok "and by hand" by_hand 2
@@ -73,5 +73,5 @@ ok "a leak of one object a round would be seen" test "$rounds" -gt $((rounds * 8
 ok "the guest still works" kill -0 $worker
 kill $worker
 wait $worker 2>/dev/null
-ok "and after it others do, and rightly" test-lockwork 4 3000 3
+ok "and after it others do, and rightly" test-lockwork 4 1000 3
 finish
