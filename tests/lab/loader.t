@@ -89,9 +89,11 @@ rm $pin
 ok "without its pin it is gone" nothing_left
 
 # Death at any moment. Each time: the old or the new one, and status knows which.
-kill_during() {	# kill_during COMMAND...
+kill_during() {	# kill_during MAX_MS COMMAND...
+	local max=$1
+	shift
 	"$@" >/dev/null 2>&1 &
-	sleep "$(printf '0.%03d' $((RANDOM % 60)))"
+	sleep "$(printf '0.%03d' $((RANDOM % max)))"
 	kill -9 $! 2>/dev/null
 	wait $! 2>/dev/null
 }
@@ -100,7 +102,7 @@ kill_replace() {
 	local n=0 to=random old=0 new=0
 	kvmyield -q load builtin || return
 	while [ "$n" -lt 40 ]; do
-		kill_during kvmyield replace "$to"
+		kill_during 60 kvmyield replace "$to"
 		n=$((n + 1))
 		if attached "$to"; then
 			new=$((new + 1))
@@ -119,7 +121,7 @@ kill_replace() {
 kill_load() {
 	local n=0 on=0
 	while [ "$n" -lt 40 ]; do
-		kill_during kvmyield load random
+		kill_during 30 kvmyield load random
 		n=$((n + 1))
 		if attached random; then
 			on=$((on + 1))
@@ -135,12 +137,12 @@ kill_load() {
 at_once() {
 	local i
 	for i in never random builtin yield_policy; do
-		kvmyield -q load $i 2>/dev/null &
+		kvmyield -q load "$i" 2>/dev/null &
 	done
 	wait
 	kvmyield -q status || return
 	for i in never random builtin; do
-		kvmyield -q replace $i 2>/dev/null &
+		kvmyield -q replace "$i" 2>/dev/null &
 	done
 	wait
 	kvmyield -q status && kvmyield -q unload && nothing_left
