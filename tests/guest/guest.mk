@@ -8,7 +8,8 @@ TG := $(B)/tests/guest
 .PHONY: guest-tests
 guest-tests: $(GUEST_BINS)
 
-.SECONDARY:
+.SECONDARY: $(TG)/tracer.bpf.o $(TG)/tracer.skel.h $(TG)/facts.bpf.o $(TG)/facts.skel.h \
+	$(TG)/vm.o $(TG)/frozen.o $(GUEST_TESTS:%=$(TG)/%.o)
 $(TG)/%.bpf.o: tests/guest/%.bpf.c $(wildcard tests/guest/*.h) include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
