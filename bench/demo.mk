@@ -30,7 +30,7 @@ $(B)/tests/unit/summary_test.t: tests/unit/summary_test.c bench/rounds.c bench/s
 
 demo: modules policies loader lab $(SUMMARY)
 	$(Q)mkdir -p $(B)/demo
-	$(Q)lab/run --timeout $(DEMO_TIMEOUT) --out $(B)/demo -- \
+	$(Q)lab/run --armed --timeout $(DEMO_TIMEOUT) --out $(B)/demo -- \
 		bench/demo --results-name build/demo $(DEMO_ARGS)
 
 -include $(SUMMARY_OBJ:.o=.d)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The kernel's bounds hold against policies that try to break them.
-# lab: --timeout 240
+# lab: --armed --timeout 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh

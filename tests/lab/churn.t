@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Policies come and go a thousand times while a guest spins; nothing is lost, and
 # nothing is left.
-# lab: --timeout 400
+# lab: --armed --timeout 400
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A real Linux guest beside a busy one, while policies are loaded and replaced.
-# lab: --timeout 240
+# lab: --armed --timeout 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The loader against a kernel with the hook: each verb, each refusal, and death at
 # any moment.
-# lab: --timeout 240
+# lab: --armed --timeout 240
 # shellcheck disable=SC2016 # perl's variables
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # On Debian's own KVM the loader says what is missing, and touches nothing.
-# lab: --stock --timeout 60
+# lab: --stock --single --timeout 100
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # KVM cannot be unloaded under a policy, and can be afterwards.
-# lab: --timeout 100
+# lab: --single --timeout 150
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh

@@ -20,9 +20,14 @@ module_param_named(yield_refusal_budget, kvm_yield_refusal_budget, uint, 0644);
 MODULE_PARM_DESC(yield_refusal_budget,
 		 "Spins in a row in which a yield policy may choose no vCPU although KVM's own code would have; then it is detached. 0: never, for experiments (default 10000)");
 
+static unsigned int kvm_yield_linger_ms = 1000;
+module_param_named(yield_linger_ms, kvm_yield_linger_ms, uint, 0644);
+MODULE_PARM_DESC(yield_linger_ms,
+		 "Milliseconds after the last yield policy has gone until the hook is patched out of KVM's code again (default 1000)");
+
 /*
- * Switched off a second after the last policy has gone: a host on which policies
- * are being compared does not patch the text of every CPU at each change.
+ * Not switched off at once: a host on which policies are being compared does not
+ * patch the text of every CPU at each change.
  */
 __read_mostly DEFINE_STATIC_KEY_DEFERRED_FALSE(kvm_yield_enabled, HZ);
 
@@ -222,6 +227,8 @@ void kvm_yield_detach(struct bpf_link *link)
 	if (policy && policy->link == link) {
 		if (test_bit(0, &policy->ejected))
 			kvm_yield_note_exit(policy);
+		kvm_yield_enabled.timeout =
+			msecs_to_jiffies(READ_ONCE(kvm_yield_linger_ms));
 		static_branch_slow_dec_deferred(&kvm_yield_enabled);
 		kvm_yield_publish(NULL);
 		module_put(kvm_yield_vendor);

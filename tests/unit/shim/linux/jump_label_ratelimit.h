@@ -9,9 +9,11 @@ struct static_key_false {
 
 struct static_key_false_deferred {
 	struct static_key_false key;
+	unsigned long timeout;
 };
 
 #define HZ 250
+#define msecs_to_jiffies(ms) ((ms) / 4)
 #define __read_mostly
 #define DEFINE_STATIC_KEY_DEFERRED_FALSE(name, rl) \
 	struct static_key_false_deferred name
