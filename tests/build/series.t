@@ -56,6 +56,8 @@ copy_source() {
 	cp -r "$ksrc/arch/x86/kvm" "$tmp/src/arch/x86/"
 	cp -r "$ksrc/virt/kvm" "$tmp/src/virt/"
 	cp "$ksrc/include/linux/kvm_host.h" "$tmp/src/include/linux/"
+	sed -n 's|^+++ b/||p' "$patches"/*.patch | sort -u |
+		(cd "$ksrc" && xargs cp --parents -t "$tmp/src")
 }
 
 # refused PATCH NAME: mktree names the patch, gives a hint, and leaves nothing.
@@ -95,10 +97,10 @@ build "the whole series with the hook left out"
 
 copy_source
 sed -i 's/\tint try = 3;/\tint tries_left = 3;/' "$tmp/src/virt/kvm/kvm_main.c"
-refused 0004-on-spin-hook.patch "a kernel with another kvm_vcpu_on_spin() is refused, naming the patch"
+refused 0005-on-spin-hook.patch "a kernel with another kvm_vcpu_on_spin() is refused, naming the patch"
 
 # A line that patch(1) would overlook unless told not to.
 cp "$ksrc/virt/kvm/kvm_main.c" "$tmp/src/virt/kvm/"
 sed -i 's/^bool kvm_vcpu_wake_up(/bool  kvm_vcpu_wake_up(/' "$tmp/src/virt/kvm/kvm_main.c"
-refused 0003-ready-since.patch "a kernel to which a patch applies with fuzz only is refused"
+refused 0004-ready-since.patch "a kernel to which a patch applies with fuzz only is refused"
 finish

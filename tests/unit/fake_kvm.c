@@ -17,6 +17,9 @@ int fake_warnings;
 u32 fake_random;
 
 struct kvm *fake_vm;
+struct kvm_vcpu *fake_running;
+struct mutex kvm_lock;
+struct list_head vm_list;
 int fake_targets[FAKE_MAX_CALLS];
 unsigned int fake_nr_targets;
 int (*fake_yield)(struct kvm_vcpu *target);
@@ -136,15 +139,36 @@ int kvm_vcpu_yield_to(struct kvm_vcpu *target)
 	return fake_yield ? fake_yield(target) : 1;
 }
 
+struct kvm_vcpu *kvm_get_running_vcpu(void)
+{
+	return fake_running;
+}
+
 bool kvm_vcpu_dy_runnable(struct kvm_vcpu *vcpu)
 {
 	return vcpu->fake_dy_runnable;
 }
 
-u32 kvm_arch_yield_facts(struct kvm_vcpu *vcpu)
+u32 kvm_arch_yield_facts(struct kvm_vcpu *vcpu, struct kvm_vcpu *spinner)
 {
 	fake_rcu_check_reader("kvm_arch_yield_facts");
 	return vcpu->fake_facts;
+}
+
+void kvm_arch_yield_vm_status(struct kvm *kvm, struct kvm_yield_vm_status *vm)
+{
+	vm->flags = KVM_YIELD_VM_USER_APIC;
+}
+
+u32 kvm_arch_yield_spinner_facts(struct kvm_vcpu *me)
+{
+	return me->fake_facts;
+}
+
+u32 kvm_arch_yield_record(struct kvm_vcpu *vcpu, u32 *hint)
+{
+	*hint = vcpu->fake_hint;
+	return vcpu->fake_out_facts;
 }
 
 u32 kvm_arch_yield_fact_mask(void)
@@ -179,6 +203,8 @@ void fake_make_vm(unsigned int nr)
 	free_vm();
 	fake_vm = calloc(1, sizeof(*fake_vm));
 	fake_vm->online_vcpus.counter = nr;
+	vm_list.fake_first = fake_vm;
+	fake_running = NULL;
 	for (i = 0; i < nr; i++) {
 		fake_vm->fake_vcpus[i] = calloc(1, sizeof(struct kvm_vcpu));
 		fake_vcpu(i)->kvm = fake_vm;

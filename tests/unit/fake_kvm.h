@@ -27,6 +27,7 @@ struct bpf_link {
 extern int fake_rcu_depth;
 extern u64 fake_clock;
 extern struct kvm *fake_vm;
+extern struct kvm_vcpu *fake_running;
 extern int fake_ejects;
 extern int fake_warnings;
 extern u32 fake_random;

@@ -105,7 +105,8 @@ static void status_tells_what_is_attached(void **state)
 	assert_int_equal(s.link_id, 77);
 	assert_string_equal(s.name, "scripted");
 	assert_int_equal(s.facts, KVM_YIELD_PREEMPTED | KVM_YIELD_KERNEL |
-		KVM_YIELD_INTERRUPT | KVM_YIELD_SPINNING | KVM_YIELD_WAIT_VALID);
+		KVM_YIELD_INTERRUPT | KVM_YIELD_SPINNING | KVM_YIELD_WAIT_VALID |
+		KVM_YIELD_WOKEN);
 	/* The clock of this CPU may be behind. */
 	fake_clock -= 20000;
 	assert_int_equal(fake_status().age_ns, 0);

@@ -134,10 +134,10 @@ static void tells_the_facts(void **state)
 	attach();
 	fake_score_all(KVM_YIELD_REFUSE);
 	v->ready = true;
-	assert_int_equal(facts_of(2), 0);
+	assert_int_equal(facts_of(2), KVM_YIELD_WOKEN);
 	/* A mode is told of preempted ones only. */
 	v->fake_preempted_in_kernel = true;
-	assert_int_equal(facts_of(2), 0);
+	assert_int_equal(facts_of(2), KVM_YIELD_WOKEN);
 	v->preempted = true;
 	assert_int_equal(facts_of(2), KVM_YIELD_PREEMPTED | KVM_YIELD_KERNEL);
 	v->fake_preempted_in_kernel = false;

@@ -54,7 +54,17 @@ struct kvm_yield_round {
 	DECLARE_BITMAP(ready, KVM_MAX_VCPUS);
 };
 
-u32 __weak kvm_arch_yield_facts(struct kvm_vcpu *vcpu)
+u32 __weak kvm_arch_yield_facts(struct kvm_vcpu *vcpu, struct kvm_vcpu *spinner)
+{
+	return 0;
+}
+
+u32 __weak kvm_arch_yield_spinner_facts(struct kvm_vcpu *me)
+{
+	return 0;
+}
+
+u32 __weak kvm_arch_yield_record(struct kvm_vcpu *vcpu, u32 *hint)
 {
 	return 0;
 }
@@ -67,6 +77,60 @@ u32 __weak kvm_arch_yield_fact_mask(void)
 void __kvm_yield_note_ready(struct kvm_vcpu *vcpu)
 {
 	WRITE_ONCE(vcpu->yield.ready_since, local_clock());
+}
+
+void __kvm_yield_note_preempted(struct kvm_vcpu *vcpu)
+{
+	u64 now = local_clock();
+	u32 hint = 0;
+	u32 facts;
+
+	facts = kvm_arch_yield_record(vcpu, &hint);
+	WRITE_ONCE(vcpu->yield.hint, hint);
+	WRITE_ONCE(vcpu->yield.out_facts, facts);
+	WRITE_ONCE(vcpu->yield.out_since, now);
+	WRITE_ONCE(vcpu->yield.ready_since, now);
+}
+
+/* Each policy's account begins at 0; the spinner's is its own to reset. */
+static void kvm_yield_open_account(struct kvm_yield_round *round)
+{
+	struct kvm_yield_vcpu *mine = &round->me->yield;
+
+	if (likely(mine->counted_id == round->policy_id))
+		return;
+
+	WRITE_ONCE(mine->counted_id, 0);
+	/* Readers go by the number: nothing is valid while it is 0. */
+	smp_wmb();
+	memset(&mine->counters, 0, sizeof(mine->counters));
+	/* Pairs with add_vcpu(). */
+	smp_wmb();
+	WRITE_ONCE(mine->counted_id, round->policy_id);
+}
+
+/* All counters are u64: this is the place of one. */
+#define KVM_YIELD_NR(counter) \
+	(offsetof(struct kvm_yield_counters, counter) / sizeof(u64))
+
+/* To the policy's account, and to the spinner's part of it. */
+static void kvm_yield_count(struct kvm_yield_round *round, unsigned int nr)
+{
+	u64 __percpu *all = (u64 __percpu *)round->policy->counters;
+	u64 *mine = (u64 *)&round->me->yield.counters;
+
+	this_cpu_inc(all[nr]);
+	mine[nr]++;
+}
+
+static void kvm_yield_count_facts(struct kvm_yield_round *round,
+				  unsigned int first, u32 facts)
+{
+	unsigned long left = facts;
+	unsigned int fact;
+
+	for_each_set_bit(fact, &left, KVM_YIELD_MAX_FACTS)
+		kvm_yield_count(round, first + fact);
 }
 
 static bool kvm_yield_in_spin_loop(struct kvm_vcpu *vcpu)
@@ -92,12 +156,13 @@ static void kvm_yield_fill_candidate(struct kvm_yield_round *round,
 				     struct kvm_yield_candidate *cand)
 {
 	u64 since = READ_ONCE(vcpu->yield.ready_since);
+	u64 enabled = kvm_yield_enabled_since();
 	s64 wait = local_clock() - since;
 
 	*cand = (struct kvm_yield_candidate) {
 		.vcpu = vcpu,
 		.index = vcpu->vcpu_idx,
-		.facts = kvm_arch_yield_facts(vcpu),
+		.facts = kvm_arch_yield_facts(vcpu, round->me),
 		.dy_eligible = kvm_yield_dy_eligible(vcpu),
 	};
 
@@ -105,12 +170,18 @@ static void kvm_yield_fill_candidate(struct kvm_yield_round *round,
 		cand->facts |= KVM_YIELD_PREEMPTED;
 		if (kvm_arch_vcpu_preempted_in_kernel(vcpu))
 			cand->facts |= KVM_YIELD_KERNEL;
+		if (READ_ONCE(vcpu->yield.out_since) >= enabled)
+			cand->facts |= READ_ONCE(vcpu->yield.out_facts);
+	} else {
+		cand->facts |= KVM_YIELD_WOKEN;
 	}
+	if (cand->facts & KVM_YIELD_HINT_VALID)
+		cand->hint = READ_ONCE(vcpu->yield.hint);
 	if (kvm_yield_in_spin_loop(vcpu))
 		cand->facts |= KVM_YIELD_SPINNING;
 
 	/* Older ones were noted while an earlier policy was attached, if at all. */
-	if (since >= kvm_yield_enabled_since()) {
+	if (since >= enabled) {
 		cand->facts |= KVM_YIELD_WAIT_VALID;
 		cand->wait_ns = max_t(s64, wait, 0);
 	}
@@ -160,7 +231,7 @@ static bool kvm_yield_try(struct kvm_yield_round *round,
 	int ret;
 
 	round->tried = true;
-	this_cpu_inc(round->policy->counters->tries);
+	kvm_yield_count(round, KVM_YIELD_NR(tries));
 	if (atomic_read(&round->policy->refusals))
 		atomic_set(&round->policy->refusals, 0);
 	rcu_read_unlock();
@@ -176,8 +247,11 @@ static bool kvm_yield_try(struct kvm_yield_round *round,
 	if (!kvm_yield_same_policy(round))
 		return true;
 
-	if (ret > 0)
-		this_cpu_inc(round->policy->counters->yields);
+	if (ret > 0) {
+		kvm_yield_count(round, KVM_YIELD_NR(yields));
+		kvm_yield_count_facts(round, KVM_YIELD_NR(chosen),
+				      cand->facts);
+	}
 	if (round->policy->ops->yielded)
 		round->policy->ops->yielded(&round->spin, cand, ret);
 
@@ -227,7 +301,8 @@ static bool kvm_yield_consider(struct kvm_yield_round *round,
 
 	round->asked = true;
 	was_eligible = cand.dy_eligible;
-	this_cpu_inc(round->policy->counters->candidates);
+	kvm_yield_count(round, KVM_YIELD_NR(candidates));
+	kvm_yield_count_facts(round, KVM_YIELD_NR(seen), cand.facts);
 	score = round->policy->ops->rank(&round->spin, &cand);
 	if (cand.dy_eligible != was_eligible)
 		kvm_vcpu_set_dy_eligible(vcpu, cand.dy_eligible);
@@ -326,11 +401,11 @@ static bool kvm_yield_refused(struct kvm_yield_round *round)
 	struct kvm_yield_policy *policy = round->policy;
 	unsigned int budget = READ_ONCE(kvm_yield_refusal_budget);
 
-	this_cpu_inc(policy->counters->refused);
+	kvm_yield_count(round, KVM_YIELD_NR(refused));
 	if (!round->own_choice)
 		return true;
 
-	this_cpu_inc(policy->counters->overruled);
+	kvm_yield_count(round, KVM_YIELD_NR(overruled));
 	if (!budget || atomic_inc_return(&policy->refusals) < budget)
 		return true;
 
@@ -373,6 +448,7 @@ bool __kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only)
 		.nr_vcpus = atomic_read(&kvm->online_vcpus),
 		.kernel_only = kernel_only,
 	};
+	round.spin.facts = kvm_arch_yield_spinner_facts(me);
 	if (kvm_arch_vcpu_in_kernel(me))
 		round.spin.facts |= KVM_YIELD_KERNEL;
 
@@ -383,13 +459,14 @@ bool __kvm_yield_on_spin(struct kvm_vcpu *me, bool kernel_only)
 		return false;
 	}
 	round.policy_id = round.policy->id;
+	kvm_yield_open_account(&round);
 	if (READ_ONCE(kvm->yield.streak) >= KVM_YIELD_MAX_STREAK) {
 		WRITE_ONCE(kvm->yield.streak, 0);
-		this_cpu_inc(round.policy->counters->bounded);
+		kvm_yield_count(&round, KVM_YIELD_NR(bounded));
 		rcu_read_unlock();
 		return false;
 	}
-	this_cpu_inc(round.policy->counters->spins);
+	kvm_yield_count(&round, KVM_YIELD_NR(spins));
 
 	kvm_vcpu_set_in_spin_loop(me, true);
 	decided = kvm_yield_decide(&round);

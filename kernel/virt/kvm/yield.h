@@ -34,13 +34,17 @@ struct kvm_yield_policy {
 extern unsigned int kvm_yield_refusal_budget;
 
 struct kvm_yield_policy *kvm_yield_policy_get(const struct kvm *kvm);
-u64 kvm_yield_enabled_since(void);
+u64 kvm_yield_policy_id(void);
 
 int kvm_yield_attach(const struct kvm_yield_ops *ops, struct bpf_link *link);
 int kvm_yield_replace(const struct kvm_yield_ops *ops, struct bpf_link *link);
 void kvm_yield_detach(struct bpf_link *link);
 struct bpf_link *kvm_yield_ejected_link(void);
 void kvm_yield_read_status(struct kvm_yield_status *status);
+void kvm_yield_add(const struct kvm_yield_counters *counters,
+		   struct kvm_yield_counters *sum);
+int kvm_yield_read_vms(struct kvm_yield_vm_status *vms, unsigned int nr,
+		       unsigned int skip);
 
 void kvm_yield_bpf_eject(void);
 u32 kvm_yield_link_id(const struct bpf_link *link);
@@ -48,6 +52,7 @@ struct bpf_link *kvm_yield_link_get(struct bpf_link *link);
 
 /* Called by BPF programs only; declared so that it has a declaration. */
 int bpf_kvm_yield_status(struct kvm_yield_status *status, u32 status__sz);
+int bpf_kvm_yield_vms(struct kvm_yield_vm_status *vms, u32 vms__sz, u32 skip);
 
 bool kvm_vcpu_dy_runnable(struct kvm_vcpu *vcpu);
 

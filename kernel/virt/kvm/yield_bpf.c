@@ -198,10 +198,31 @@ __bpf_kfunc int bpf_kvm_yield_status(struct kvm_yield_status *status,
 	return sizeof(now);
 }
 
+/**
+ * bpf_kvm_yield_vms - tell what the attached policy has done to each VM
+ * @vms: receives as many whole &struct kvm_yield_vm_status as fit
+ * @vms__sz: size of the caller's buffer in bytes
+ * @skip: how many VMs to pass over first
+ *
+ * Context: BPF programs of type syscall; may sleep.
+ * Return: how many VMs there are, or -EINVAL for a buffer too small for one.
+ */
+__bpf_kfunc int bpf_kvm_yield_vms(struct kvm_yield_vm_status *vms, u32 vms__sz,
+				  u32 skip)
+{
+	if (vms__sz < sizeof(*vms))
+		return -EINVAL;
+
+	memset(vms, 0, vms__sz);
+
+	return kvm_yield_read_vms(vms, vms__sz / sizeof(*vms), skip);
+}
+
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(kvm_yield_kfunc_ids)
 BTF_ID_FLAGS(func, bpf_kvm_yield_status, KF_SLEEPABLE)
+BTF_ID_FLAGS(func, bpf_kvm_yield_vms, KF_SLEEPABLE)
 BTF_KFUNCS_END(kvm_yield_kfunc_ids)
 
 static const struct btf_kfunc_id_set kvm_yield_kfunc_set = {
@@ -266,6 +287,7 @@ int kvm_yield_bpf_init(void)
 	BTF_TYPE_EMIT_ENUM(KVM_YIELD_TAKE);
 	BTF_TYPE_EMIT_ENUM(KVM_YIELD_PREEMPTED);
 	BTF_TYPE_EMIT_ENUM(KVM_YIELD_EXIT_NONE);
+	BTF_TYPE_EMIT_ENUM(KVM_YIELD_VM_ENCRYPTED);
 
 	ret = register_btf_kfunc_id_set(BPF_PROG_TYPE_SYSCALL,
 					&kvm_yield_kfunc_set);

@@ -256,22 +256,30 @@ struct bpf_link *kvm_yield_ejected_link(void)
 	return link;
 }
 
+/**
+ * kvm_yield_add - add one account to another
+ * @counters: what to add; whoever counts may be at work meanwhile
+ * @sum: where to
+ */
+void kvm_yield_add(const struct kvm_yield_counters *counters,
+		   struct kvm_yield_counters *sum)
+{
+	const u64 *from = (const u64 *)counters;
+	u64 *to = (u64 *)sum;
+	unsigned int i;
+
+	BUILD_BUG_ON(sizeof(*sum) % sizeof(u64));
+	for (i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+		to[i] += READ_ONCE(from[i]);
+}
+
 static void kvm_yield_sum(const struct kvm_yield_policy *policy,
 			  struct kvm_yield_counters *sum)
 {
-	const struct kvm_yield_counters *c;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		c = per_cpu_ptr(policy->counters, cpu);
-		sum->spins += READ_ONCE(c->spins);
-		sum->candidates += READ_ONCE(c->candidates);
-		sum->tries += READ_ONCE(c->tries);
-		sum->yields += READ_ONCE(c->yields);
-		sum->refused += READ_ONCE(c->refused);
-		sum->overruled += READ_ONCE(c->overruled);
-		sum->bounded += READ_ONCE(c->bounded);
-	}
+	for_each_possible_cpu(cpu)
+		kvm_yield_add(per_cpu_ptr(policy->counters, cpu), sum);
 }
 
 /**
@@ -286,7 +294,8 @@ void kvm_yield_read_status(struct kvm_yield_status *status)
 
 	memset(status, 0, sizeof(*status));
 	status->facts = KVM_YIELD_PREEMPTED | KVM_YIELD_KERNEL |
-			KVM_YIELD_WAIT_VALID | kvm_arch_yield_fact_mask();
+			KVM_YIELD_WAIT_VALID | KVM_YIELD_WOKEN |
+			kvm_arch_yield_fact_mask();
 	if (IS_ENABLED(CONFIG_HAVE_KVM_CPU_RELAX_INTERCEPT))
 		status->facts |= KVM_YIELD_SPINNING;
 	status->budget = READ_ONCE(kvm_yield_refusal_budget);
@@ -307,6 +316,25 @@ void kvm_yield_read_status(struct kvm_yield_status *status)
 	status->exit_refusals = kvm_yield_last_exit.refusals;
 	strscpy(status->exit_name, kvm_yield_last_exit.name);
 	mutex_unlock(&kvm_yield_mutex);
+}
+
+/**
+ * kvm_yield_policy_id - number of the attached policy
+ *
+ * Context: process context, may sleep.
+ * Return: the number, or 0.
+ */
+u64 kvm_yield_policy_id(void)
+{
+	struct kvm_yield_policy *policy;
+	u64 id;
+
+	mutex_lock(&kvm_yield_mutex);
+	policy = kvm_yield_current();
+	id = policy ? policy->id : 0;
+	mutex_unlock(&kvm_yield_mutex);
+
+	return id;
 }
 
 /**

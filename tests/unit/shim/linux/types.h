@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef uint8_t u8;
 typedef int32_t s32;
 typedef int64_t s64;
 typedef uint32_t u32;
@@ -17,14 +18,22 @@ typedef unsigned long long u64;
 
 #define __weak		__attribute__((weak))
 #define __percpu
+#define EXPORT_SYMBOL_GPL(symbol) struct shim_export_##symbol
 #define __rcu
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define smp_wmb()	__sync_synchronize()
+#define smp_rmb()	__sync_synchronize()
+#define BUILD_BUG_ON(x)	_Static_assert(!(x), #x)
 #define READ_ONCE(x)	(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
 /* The two options that matter here are defined as 1. */
 #define IS_ENABLED(option) (option)
+
+#define min_t(type, a, b) ({						\
+	type a_ = (a), b_ = (b);					\
+	a_ < b_ ? a_ : b_; })
 
 #define max_t(type, a, b) ({						\
 	type a_ = (a), b_ = (b);					\
