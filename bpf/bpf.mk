@@ -9,7 +9,7 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 \
 .PHONY: policies
 policies: $(POLICY_OBJS)
 
-$(POLICIES)/%.bpf.o: bpf/%.bpf.c include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
+$(POLICIES)/%.bpf.o: bpf/%.bpf.c $(wildcard include/*.bpf.h) $(VMLINUX_H) $(LIBBPF_A)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@

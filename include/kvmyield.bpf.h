@@ -43,9 +43,14 @@ char _license[] SEC("license") = "GPL";
 		__VA_ARGS__						\
 	}
 
-/* A parameter that `kvmyield load POLICY name=value` sets. */
+/*
+ * A parameter that `kvmyield load POLICY name=value` sets. (Unit tests have a
+ * variable in its place.)
+ */
+#ifndef KVMYIELD_PARAM
 #define KVMYIELD_PARAM(type, name, value)				\
 	const volatile type name = value
+#endif
 
 static inline bool kvmyield_has(const struct kvm_yield_candidate *cand, u32 facts)
 {
@@ -61,6 +66,27 @@ static inline bool kvmyield_in_kernel(const struct kvm_yield_spin *spin,
 {
 	return !spin->kernel_only || !(cand->facts & KVM_YIELD_PREEMPTED) ||
 	       cand->facts & (KVM_YIELD_KERNEL | KVM_YIELD_APICV_INTERRUPT);
+}
+
+/*
+ * Preempted in kernel mode; or woken and not run since, which 6.12's own code
+ * takes without asking for its mode.
+ */
+static inline bool kvmyield_kernel_or_woken(const struct kvm_yield_candidate *cand)
+{
+	return !(cand->facts & KVM_YIELD_PREEMPTED) ||
+	       cand->facts & KVM_YIELD_KERNEL;
+}
+
+/*
+ * The same as 6.12's own code asks, of every pending interrupt and not only of
+ * those that hardware holds.
+ */
+static inline bool kvmyield_useful(const struct kvm_yield_spin *spin,
+				   const struct kvm_yield_candidate *cand)
+{
+	return !spin->kernel_only || kvmyield_kernel_or_woken(cand) ||
+	       cand->facts & KVM_YIELD_INTERRUPT;
 }
 
 /* Microseconds waited, to rank by: at most a quarter of an hour. */
