@@ -14,7 +14,7 @@ UNIT_FLAGS := $(CFLAGS_USER) -fsanitize=address,undefined -fno-sanitize-recover=
 	-DCONFIG_KVM_YIELD_BPF=1 -DCONFIG_HAVE_KVM_CPU_RELAX_INTERCEPT=1 \
 	-Itests/unit -Itests/unit/shim -Ikernel/include -MMD -MP
 # The hook's own files, as they are, and what stands for the kernel below them.
-UNIT_COMMON := $(addprefix $(UNIT)/,yield.o yield_policy.o yield_vms.o fake_kvm.o fake_policy.o)
+UNIT_COMMON := $(addprefix $(UNIT)/,yield.o yield_policy.o yield_vms.o fake_kvm.o fake_policy.o ranking.o)
 UNIT_POLICIES := $(patsubst bpf/%.bpf.c,$(UNIT)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 
 $(UNIT)/%.o: kernel/virt/kvm/%.c tests/tests.mk

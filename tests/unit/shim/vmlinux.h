@@ -6,4 +6,7 @@
 #include <linux/kvm_host.h>
 #include <linux/kvm_yield.h>
 
+/* A policy's parameter is a constant for the verifier only. */
+#define KVMYIELD_PARAM(type, name, value)	volatile type name = value
+
 #endif
