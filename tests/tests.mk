@@ -4,7 +4,7 @@
 UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*_test.c))
 UNIT_TESTS := $(UNIT_NAMES:%=$(B)/tests/unit/%.t)
 BUILD_TESTS := tests/build/crc.t tests/build/series.t
-LINT_TEST := tests/build/lint.t
+LINT_TEST := tests/build/lint.t tests/build/preempt.t
 # Other parts bring theirs.
 CLI_TESTS = $(sort $(wildcard tests/cli/*.t))
 LAB_TESTS = $(sort $(wildcard tests/lab/*.t tests/cross/*.t))
@@ -39,6 +39,9 @@ $(UNIT)/%.bpf.o: bpf/%.bpf.c tests/tests.mk
 $(UNIT)/%.t: $(UNIT)/%.o $(UNIT_COMMON) $(UNIT_POLICIES)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=address,undefined $^ -lcmocka -o $@
+
+# What policies include, also without a policy around it.
+$(UNIT)/hint_test.o: UNIT_FLAGS += -Iinclude
 
 # Not in all of them: the others fake what x86 says.
 $(UNIT)/ipi_test.t: $(UNIT)/yield_ipi.o

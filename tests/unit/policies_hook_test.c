@@ -240,7 +240,7 @@ static void default_prefers_the_longest_waiting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_setup, fake_teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, ranking_setup, fake_teardown)
 		TEST(order_of_each_policy),
 		TEST(default_goes_on_with_the_rest),
 		TEST(default_looks_at_the_spinner),

@@ -168,7 +168,7 @@ static const struct row own_weights_rows[] = {
 		C(USER | KVM_YIELD_IPI_FROM_SPINNER, 9)), "4 3 0 2 1 5" },
 };
 
-static const struct row no_wait_rows[] = {
+static const struct row in_turns_rows[] = {
 	{ "in turns among equals", IN_KERNEL,
 	  CANDS(C(KERNEL, 1), C(KERNEL, 3), C(USER | INT, 2), H(KERNEL, 1, LOCK)),
 	  "3 0 1 2" },
@@ -199,8 +199,6 @@ static void default_orders(void **state)
 
 static void default_with_other_weights(void **state)
 {
-	const u8 weights[] = { ipi_from_spinner, critical, kicked, kernel, ipi, interrupt };
-
 	ipi_from_spinner = 1;
 	critical = 2;
 	kicked = 3;
@@ -208,20 +206,18 @@ static void default_with_other_weights(void **state)
 	ipi = 5;
 	interrupt = 6;
 	check_rows(&policy_yield_policy, own_weights_rows);
+}
 
-	ipi_from_spinner = weights[0];
-	critical = weights[1];
-	kicked = weights[2];
+static void default_without_a_weight(void **state)
+{
 	kernel = 0;
-	ipi = weights[4];
-	interrupt = weights[5];
 	check_rows(&policy_yield_policy, no_weight_rows);
+}
 
-	kernel = weights[3];
+static void default_in_turns(void **state)
+{
 	longest_first = false;
-	check_rows(&policy_yield_policy, no_wait_rows);
-	longest_first = true;
-	check_rows(&policy_yield_policy, default_rows);
+	check_rows(&policy_yield_policy, in_turns_rows);
 }
 
 static const struct kvm_yield_ops *const polite[] = {
@@ -295,7 +291,7 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, fake_setup, fake_teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, ranking_setup, fake_teardown)
 		TEST(builtin_orders),
 		TEST(never_orders),
 		TEST(kernel_only_orders),
@@ -305,6 +301,8 @@ int main(void)
 		TEST(critical_section_orders),
 		TEST(default_orders),
 		TEST(default_with_other_weights),
+		TEST(default_without_a_weight),
+		TEST(default_in_turns),
 		TEST(passed_over_every_other_time),
 		TEST(refused_ones_keep_their_turn),
 		TEST(random_never_takes),

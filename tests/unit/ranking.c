@@ -2,6 +2,28 @@
 /* Ask a policy about a row of candidates, and compare the order. */
 #include "ranking.h"
 
+int ranking_setup(void **state)
+{
+	static volatile u8 *const weight[] = {
+		&ipi_from_spinner, &critical, &kicked, &kernel, &ipi, &interrupt,
+	};
+	static u8 defaults[ARRAY_LEN(weight)];
+	static bool default_longest_first, known;
+	unsigned int i;
+
+	if (!known) {
+		for (i = 0; i < ARRAY_LEN(weight); i++)
+			defaults[i] = *weight[i];
+		default_longest_first = longest_first;
+		known = true;
+	}
+	for (i = 0; i < ARRAY_LEN(weight); i++)
+		*weight[i] = defaults[i];
+	longest_first = default_longest_first;
+
+	return fake_setup(state);
+}
+
 struct kvm_yield_spin spinner_of(enum spinner spinner)
 {
 	return (struct kvm_yield_spin) {

@@ -19,6 +19,9 @@ extern struct kvm_yield_ops policy_builtin, policy_critical_section,
 extern volatile u8 ipi_from_spinner, critical, kicked, kernel, ipi, interrupt;
 extern volatile bool longest_first;
 
+/* fake_setup(), and the parameters are what they were when the program began. */
+int ranking_setup(void **state);
+
 /* Candidates */
 #define WAITING		KVM_YIELD_WAIT_VALID
 #define USER		(KVM_YIELD_PREEMPTED | WAITING)
