@@ -14,9 +14,9 @@
  * for, such as Linux's to reschedule, is taken for one that somebody does.
  *
  * From: the IPI-aware directed yield of "sched/kvm: Semantics-aware vCPU
- * scheduling for oversubscribed KVM" (Wanpeng Li, third version June 2026, not
- * merged). That one keeps sender and receiver of the last IPI for a short time;
- * here a pair counts while the interrupt is pending.
+ * scheduling for oversubscribed KVM" (Wanpeng Li, third version June 2026). That
+ * one keeps sender and receiver of the last IPI for a short time; here a pair
+ * counts while the interrupt is pending.
  */
 #include "kvmyield.bpf.h"
 
