@@ -2,6 +2,7 @@
 /* Ask the hook for its state: by a BPF program, as only those can call it. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <bpf/bpf.h>
 
@@ -9,13 +10,13 @@
 #include "policy.h"
 #include "status.skel.h"
 
-/* enum kvm_yield_fact, in the order of its bits */
-static const char *const fact_names[] = {
-	"preempted", "kernel", "interrupt", "apicv_interrupt", "spinning", "wait",
-};
-
 /* enum kvm_yield_exit_reason */
 #define EXIT_REFUSALS	1
+
+/* Room for the first 190 VMs or so; the kernel says how many there are. */
+#define VMS_ROOM	(64 << 10)
+#define VMS_ROOM_MAX	(64 << 20)
+#define VMS_TRIES	4
 
 static int status_failed(int err)
 {
@@ -33,6 +34,56 @@ static int status_failed(int err)
 		    strerror_plain(-err), why[0] ? "; " : "", why);
 }
 
+/* @room: bytes for what the kernel tells of the VMs; 0: they are not asked for */
+static struct status_bpf *load_programs(__u32 room)
+{
+	struct status_bpf *skel = status_bpf__open();
+	int err;
+
+	if (!skel)
+		return NULL;
+
+	bpf_program__set_autoload(skel->progs.read_status, !room);
+	bpf_program__set_autoload(skel->progs.read_vms, room);
+	bpf_map__set_autocreate(skel->maps.vms, room);
+	if (room) {
+		bpf_map__set_value_size(skel->maps.vms, room);
+		skel->rodata->vms_room = room;
+	}
+	err = status_bpf__load(skel);
+	if (err) {
+		status_bpf__destroy(skel);
+		errno = -err;
+		return NULL;
+	}
+
+	return skel;
+}
+
+static int run_program(struct status_bpf *skel, struct bpf_program *prog,
+		       struct kvmyield_status *s)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	int err;
+
+	err = bpf_prog_test_run_opts(bpf_program__fd(prog), &run);
+	if (!err && skel->bss->status.ret < 0)
+		err = skel->bss->status.ret;
+	if (err == -ENOSYS)
+		return fail(UNSUPPORTED, "this kernel's KVM does not tell the state of its hook");
+	if (err)
+		return status_failed(err);
+
+	*s = skel->bss->status;
+	/* Bounded, whatever the kernel wrote. */
+	s->name[sizeof(s->name) - 1] = '\0';
+	s->exit_name[sizeof(s->exit_name) - 1] = '\0';
+	plain_text(s->name);
+	plain_text(s->exit_name);
+
+	return DONE;
+}
+
 /**
  * hook_status - ask KVM which policy is attached and what it has done
  * @s: receives the answer
@@ -41,32 +92,102 @@ static int status_failed(int err)
  */
 int hook_status(struct kvmyield_status *s)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run);
 	struct status_bpf *skel;
-	int err, status = DONE;
+	int status;
 
 	libbpf_listen();
-	skel = status_bpf__open_and_load();
+	skel = load_programs(0);
 	if (!skel)
 		return status_failed(-errno);
-
-	err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.read_status),
-				     &run);
-	if (!err)
-		err = skel->bss->status.ret < 0 ? skel->bss->status.ret : 0;
-	if (err == -ENOSYS)
-		status = fail(UNSUPPORTED, "this kernel's KVM does not tell the state of its hook");
-	else if (err)
-		status = status_failed(err);
-	else
-		*s = skel->bss->status;
+	status = run_program(skel, skel->progs.read_status, s);
 	status_bpf__destroy(skel);
 
-	/* Bounded, whatever the kernel wrote. */
-	s->name[sizeof(s->name) - 1] = '\0';
-	s->exit_name[sizeof(s->exit_name) - 1] = '\0';
-	plain_text(s->name);
-	plain_text(s->exit_name);
+	return status;
+}
+
+/* The VMs that fitted into @room; *@more: room for all of them, or 0. */
+static int take_vms(const struct status_bpf *skel, __u32 room,
+		    struct vms *vms, __u32 *more)
+{
+	const struct kvmyield_vms *layout = &skel->bss->vms_read;
+	size_t n = layout->ret, fit;
+	__u32 key = 0;
+	void *image;
+	int status;
+
+	*more = 0;
+	if (layout->ret == -ENOSYS || !layout->size)
+		return DONE;
+	if (layout->ret < 0)
+		return fail(REFUSED, "KVM does not tell of its VMs: %s",
+			    strerror_plain(-layout->ret));
+
+	fit = room / layout->size;
+	if (n > fit) {
+		/* They may become more until they are asked for again. */
+		if ((n + n / 4) * layout->size < VMS_ROOM_MAX)
+			*more = (n + n / 4) * layout->size;
+		n = fit;
+	}
+	image = malloc(room);
+	if (!image)
+		return fail(REFUSED, "out of memory");
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.vms), &key, image))
+		status = fail(REFUSED, "what KVM tells of its VMs cannot be read: %s",
+			      strerror_plain(errno));
+	else
+		status = vms_take(vms, layout, image, n);
+	free(image);
+	vms->complete = n == (size_t)layout->ret;
+
+	return status;
+}
+
+static int read_vms(__u32 *room, struct kvmyield_status *s, struct vms *vms,
+		    bool *settled)
+{
+	struct status_bpf *skel;
+	__u32 more = 0;
+	int status;
+
+	libbpf_listen();
+	skel = load_programs(*room);
+	if (!skel)
+		return status_failed(-errno);
+	status = run_program(skel, skel->progs.read_vms, s);
+	if (!status)
+		status = take_vms(skel, *room, vms, &more);
+	/* What another policy did is counted from 0. */
+	*settled = !more && skel->bss->vms_read.id == s->id;
+	if (more)
+		*room = more;
+	status_bpf__destroy(skel);
+
+	return status;
+}
+
+/**
+ * hook_vms - ask KVM for its VMs too
+ * @s: receives what hook_status() gives
+ * @vms: receives the VMs; release it with vms_free()
+ *
+ * All VMs are told by one call, as they were at one moment. They may become too
+ * many for it meanwhile, or the policy may be replaced: then it is done again, a
+ * few times.
+ *
+ * Return: an exit status
+ */
+int hook_vms(struct kvmyield_status *s, struct vms *vms)
+{
+	__u32 room = VMS_ROOM;
+	bool settled = false;
+	int i, status = DONE;
+
+	memset(vms, 0, sizeof(*vms));
+	for (i = 0; i < VMS_TRIES && !settled && !status; i++) {
+		vms_free(vms);
+		status = read_vms(&room, s, vms, &settled);
+	}
 
 	return status;
 }
@@ -105,21 +226,4 @@ const char *exit_reason_text(const struct kvmyield_status *s, char *text,
 			 s->exit_reason);
 
 	return text;
-}
-
-json_t *facts_json(__u32 facts)
-{
-	json_t *array = json_array();
-	size_t i;
-
-	for (i = 0; array && i < 32; i++) {
-		if (!(facts & (1U << i)))
-			continue;
-		if (i < ARRAY_SIZE(fact_names))
-			json_array_append_new(array, json_string(fact_names[i]));
-		else
-			json_array_append_new(array, json_sprintf("bit%zu", i));
-	}
-
-	return array;
 }

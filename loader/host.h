@@ -52,13 +52,72 @@ enum hook_state {
 
 struct pin;
 
+/* enum kvm_yield_vm_flag */
+enum vm_flag {
+	VM_ENCRYPTED	= 1 << 0,
+	VM_USER_APIC	= 1 << 1,
+	VM_APICV	= 1 << 2,
+};
+
+#define VM_COMM_LEN	32
+
+/**
+ * struct vm - what KVM tells of a VM
+ * @pid: process id of its VMM
+ * @nr_vcpus: how many vCPUs it has
+ * @nr_hinted: how many of them share a hint word
+ * @flags: bit set of enum vm_flag
+ * @comm: the process's name; "" if it has ended meanwhile
+ * @counters: what the attached policy has done to it
+ */
+struct vm {
+	int				pid;
+	__u32				nr_vcpus;
+	__u32				nr_hinted;
+	__u32				flags;
+	char				comm[VM_COMM_LEN];
+	struct kvmyield_counters	counters;
+};
+
+/**
+ * struct vms - the VMs of this host
+ * @vm: the VMs, the one with the most spins first
+ * @n: how many
+ * @known: the kernel tells of them
+ * @complete: and these are all
+ */
+struct vms {
+	struct vm	*vm;
+	size_t		n;
+	bool		known;
+	bool		complete;
+};
+
+/* vms.c */
+int vms_take(struct vms *vms, const struct kvmyield_vms *layout,
+	     const void *image, size_t n);
+void vms_free(struct vms *vms);
+int vms_only(struct vms *vms, int pid);
+json_t *vm_json(const struct vm *vm);
+
 /* hook.c */
 int hook_status(struct kvmyield_status *s);
+int hook_vms(struct kvmyield_status *s, struct vms *vms);
 enum hook_state hook_state(const struct kvmyield_status *s,
 			   const struct pin *pin);
 int fail_foreign(const struct kvmyield_status *s, int status);
 const char *exit_reason_text(const struct kvmyield_status *s, char *text,
 			     size_t len);
+
+/* counters.c */
+void say_counters(const struct kvmyield_counters *c);
+void say_fact_counts(const struct kvmyield_counters *c, __u32 facts);
+void say_vms(const struct vms *vms);
+json_t *counters_json(const struct kvmyield_counters *c, bool facts);
+
+/* facts.c: their names; facts.h has the rest. */
+bool fact_known(unsigned int fact);
+const char *fact_name(unsigned int fact, char *text, size_t len);
 json_t *facts_json(__u32 facts);
 
 /* pin.c */

@@ -18,11 +18,13 @@ enum exit_status {
 	EJECTED		= 5,
 };
 
+/* @vm: the process id of the VM that is meant; 0: all of them */
 struct options {
 	bool	json;
 	bool	quiet;
 	bool	verbose;
 	bool	force;
+	int	vm;
 };
 
 extern struct options opt;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* kvmyield: load, replace, inspect and remove KVM's directed-yield policies. */
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ struct options opt;
  * @more: a few more, for its own help
  * @min: arguments that it needs
  * @max: arguments that it takes; -1: any number
- * @takes: which of the options "vf" mean something to it
+ * @takes: which of the options "vfm" (m: --vm) mean something to it
  * @fn: does it
  */
 struct verb {
@@ -52,11 +54,24 @@ static const struct verb verbs[] = {
 	  "detach the policy; KVM's own code decides again",
 	  "With --force also a policy that kvmyield did not load.\n",
 	  0, 0, "f", do_unload },
-	{ "status", "",
+	{ "status", "[--vm PID]",
 	  "which policy is attached, and what it has done",
+	  "Counts, since the policy was attached:\n"
+	  "  spins       pause-loop exits that were the policy's to decide\n"
+	  "  candidates  how often it was asked about a vCPU that waited for a CPU\n"
+	  "  tries       yields tried\n"
+	  "  yields      yields that succeeded\n"
+	  "  refused     spins with candidates of which it chose none\n"
+	  "  overruled   those of them in which KVM's own code would have chosen\n"
+	  "  bounded     spins left to KVM's own code, as one vCPU had been yielded to\n"
+	  "              too often in a row\n"
+	  "Then for each fact how often it was true of a candidate (seen) and of a vCPU\n"
+	  "that was yielded to (chosen); and for each VM what was done to it, the one\n"
+	  "with the most spins first (20 of them; -v: all). With --vm only the VM of\n"
+	  "this process, with its facts. A VM's counts go when it ends, the policy's stay.\n"
 	  "Exit status: 0 attached, 3 nothing is loaded, 5 the policy that was\n"
-	  "loaded last was ejected by KVM.\n",
-	  0, 0, "", do_status },
+	  "loaded last was ejected by KVM; 1 with --vm if the process has no VM.\n",
+	  0, 0, "vm", do_status },
 	{ "list", "[POLICY]",
 	  "the policies that can be loaded by name",
 	  "With -v, and for one POLICY, also its parameters. Looks in the\n"
@@ -128,7 +143,7 @@ static void print_help(FILE *to)
 	      "  -j, --json     answer in JSON (with \"schema\": 1), errors too\n"
 	      "  -q, --quiet    say nothing but errors\n"
 	      "  -v, --verbose  say more: the verifier's whole log, parameters\n"
-	      "  -h, --help     this text\n"
+	      "  -h, --help     this text, or the verb's\n"
 	      "  -V, --version  the version\n\n", to);
 	fputs(exit_text, to);
 }
@@ -168,6 +183,8 @@ static int check_usage(const struct verb *v, int argc, char **argv)
 			      v->name, argv[v->max]);
 	else if (opt.force && !strchr(v->takes, 'f'))
 		status = fail(USAGE, "%s has no option --force", v->name);
+	else if (opt.vm && !strchr(v->takes, 'm'))
+		status = fail(USAGE, "%s has no option --vm", v->name);
 
 	if (status)
 		hint("usage: kvmyield %s%s%s", v->name,
@@ -204,11 +221,15 @@ static int run_verb(int argc, char **argv)
 	return status;
 }
 
+/* No letter: it has none. */
+#define OPT_VM	256
+
 static const struct option long_options[] = {
 	{ "json",	no_argument, NULL, 'j' },
 	{ "quiet",	no_argument, NULL, 'q' },
 	{ "verbose",	no_argument, NULL, 'v' },
 	{ "force",	no_argument, NULL, 'f' },
+	{ "vm",		required_argument, NULL, OPT_VM },
 	{ "help",	no_argument, NULL, 'h' },
 	{ "version",	no_argument, NULL, 'V' },
 	{ }
@@ -218,12 +239,34 @@ static const char short_options[] = "jqvhV";
 
 static int bad_option(char **argv)
 {
+	if (optopt == OPT_VM) {
+		hint("the id of the process that runs the VM, such as QEMU's");
+		return fail(USAGE, "--vm needs a process id");
+	}
 	hint("kvmyield --help");
 	/* optopt is 0 for an unknown word, and a known letter for --json=x. */
 	if (!optopt || optopt == 'f' || strchr(short_options, optopt))
 		return fail(USAGE, "there is no option '%s'", argv[optind - 1]);
 
 	return fail(USAGE, "there is no option '-%c'", optopt);
+}
+
+static int read_vm(const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno || end == text || *end || text[0] < '0' || text[0] > '9' ||
+	    pid < 1 || pid > INT_MAX) {
+		hint("the id of the process that runs the VM, such as QEMU's");
+		return fail(USAGE, "--vm cannot be '%s': that is no process id",
+			    text);
+	}
+	opt.vm = pid;
+
+	return DONE;
 }
 
 static void print_version(void)
@@ -251,6 +294,7 @@ static int run(int argc, char **argv)
 		case 'f': opt.force = true; break;
 		case 'h': help = true; break;
 		case 'V': version = true; break;
+		case OPT_VM: status = read_vm(optarg) ?: status; break;
 		default: status = bad_option(argv); break;
 		}
 	}

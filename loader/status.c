@@ -37,16 +37,6 @@ static const char *since(__u64 age_ns, char *text, size_t len)
 	return text;
 }
 
-static void say_share(const char *key, __u64 part, __u64 whole,
-		      const char *of)
-{
-	if (whole)
-		say_field(key, "%llu (%.1f %% of %s)", part,
-			  100.0 * part / whole, of);
-	else
-		say_field(key, "%llu", part);
-}
-
 static void say_attached(const struct kvmyield_status *s, bool ours)
 {
 	char at[32], age[32];
@@ -60,13 +50,6 @@ static void say_attached(const struct kvmyield_status *s, bool ours)
 	say_field("attached", "since %s, for %s",
 		  since(s->age_ns, at, sizeof(at)),
 		  duration(s->age_ns, age, sizeof(age)));
-	say_field("spins", "%llu", s->spins);
-	say_field("candidates", "%llu", s->candidates);
-	say_field("tries", "%llu", s->tries);
-	say_share("yields", s->yields, s->spins, "spins");
-	say_share("refused", s->refused, s->spins, "spins");
-	say_share("overruled", s->overruled, s->refused, "refused");
-	say_share("bounded", s->bounded, s->spins, "spins");
 }
 
 static void say_none(const struct kvmyield_status *s, enum hook_state state)
@@ -98,18 +81,6 @@ static json_t *attached_json(const struct kvmyield_status *s, bool ours)
 		"age_ns", (json_int_t)s->age_ns);
 }
 
-static json_t *counters_json(const struct kvmyield_status *s)
-{
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
-		"spins", (json_int_t)s->spins,
-		"candidates", (json_int_t)s->candidates,
-		"tries", (json_int_t)s->tries,
-		"yields", (json_int_t)s->yields,
-		"refused", (json_int_t)s->refused,
-		"overruled", (json_int_t)s->overruled,
-		"bounded", (json_int_t)s->bounded);
-}
-
 static json_t *ejected_json(const struct kvmyield_status *s, bool ours)
 {
 	char text[128];
@@ -127,15 +98,37 @@ static json_t *ejected_json(const struct kvmyield_status *s, bool ours)
 		"why", json_text(exit_reason_text(s, text, sizeof(text))));
 }
 
+static json_t *vms_json(const struct vms *vms,
+			const struct kvmyield_status *s)
+{
+	json_t *array, *object;
+	size_t i;
+
+	if (!vms->known)
+		return json_null();
+
+	array = json_array();
+	for (i = 0; i < vms->n; i++) {
+		object = vm_json(&vms->vm[i]);
+		json_object_set_new(object, "counters", s->id ?
+			counters_json(&vms->vm[i].counters, s->counts_facts) :
+			json_null());
+		json_array_append_new(array, object);
+	}
+
+	return array;
+}
+
 static void report_json(json_t *out, const struct kvmyield_status *s,
-			enum hook_state state)
+			const struct vms *vms, enum hook_state state)
 {
 	bool ours = state == HOOK_OURS;
 
 	json_object_set_new(out, "attached",
 			    s->id ? attached_json(s, ours) : json_null());
-	json_object_set_new(out, "counters",
-			    s->id ? counters_json(s) : json_null());
+	json_object_set_new(out, "counters", s->id ?
+			    counters_json(&s->counters, s->counts_facts) :
+			    json_null());
 	json_object_set_new(out, "ejected",
 			    ejected_json(s, state == HOOK_EJECTED));
 	json_object_set_new(out, "stale_pin",
@@ -144,11 +137,51 @@ static void report_json(json_t *out, const struct kvmyield_status *s,
 	json_object_set_new(out, "refusal_budget", json_integer(s->budget));
 	json_object_set_new(out, "max_streak", json_integer(s->max_streak));
 	json_object_set_new(out, "facts", facts_json(s->facts));
+	/* Last, so that the first counters are those of all VMs. */
+	json_object_set_new(out, "vms", vms_json(vms, s));
+	json_object_set_new(out, "vms_complete", json_boolean(vms->complete));
+}
+
+/* One VM in the long form. */
+static void say_vm(const struct vm *vm, const struct kvmyield_status *s)
+{
+	say_field("vm", "%d (%s)", vm->pid, vm->comm);
+	say_field("vcpus", "%u, of which %u share a hint word", vm->nr_vcpus,
+		  vm->nr_hinted);
+	if (!s->id)
+		return;
+	say_counters(&vm->counters);
+	if (s->counts_facts)
+		say_fact_counts(&vm->counters, s->facts);
+}
+
+static void report(const struct kvmyield_status *s, const struct vms *vms,
+		   enum hook_state state)
+{
+	size_t i;
+
+	if (s->id)
+		say_attached(s, state == HOOK_OURS);
+	else
+		say_none(s, state);
+
+	for (i = 0; opt.vm && i < vms->n; i++) {
+		say("%s", "");
+		say_vm(&vms->vm[i], s);
+	}
+	if (opt.vm || !s->id)
+		return;
+
+	say_counters(&s->counters);
+	if (s->counts_facts)
+		say_fact_counts(&s->counters, s->facts);
+	say_vms(vms);
 }
 
 int do_status(int argc, char **argv, json_t *out)
 {
 	struct kvmyield_status s = { };
+	struct vms vms = { };
 	enum hook_state state;
 	struct pin pin;
 	int status;
@@ -158,18 +191,18 @@ int do_status(int argc, char **argv, json_t *out)
 		return status;
 	status = pin_peek(&pin);
 	if (!status)
-		status = hook_status(&s);
+		status = hook_vms(&s, &vms);
+	if (!status && opt.vm)
+		status = vms_only(&vms, opt.vm);
 	if (status)
 		goto out;
 
 	state = hook_state(&s, &pin);
-	report_json(out, &s, state);
-	if (s.id)
-		say_attached(&s, state == HOOK_OURS);
-	else
-		say_none(&s, state);
+	report_json(out, &s, &vms, state);
+	report(&s, &vms, state);
 	status = s.id ? DONE : state == HOOK_EJECTED ? EJECTED : NOT_LOADED;
 out:
+	vms_free(&vms);
 	pin_close(&pin);
 
 	return status;
