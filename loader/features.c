@@ -8,12 +8,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "facts.h"
 
 enum state { OK, MISSING, UNKNOWN };
 
 struct features {
 	json_t	*list;
+	json_t	*facts;
 	bool	loadable;
 };
 
@@ -138,24 +139,54 @@ static void pause_feature(struct features *f, const struct host *host)
 		text, "the CPU lacks the exits, or the parameter was set to 0 when the module was loaded");
 }
 
-static void hook_features(struct features *f, const struct host *host)
+/* One line for each fact: of a VM, or of the host. */
+static json_t *say_facts(const struct supplier *by, const struct vm *vm)
 {
-	const char *path = "/sys/module/kvm/parameters/yield_refusal_budget";
-	struct kvmyield_status s = { };
-	json_t *facts, *fact;
-	char text[256] = "";
-	size_t i, used = 0;
-	long budget;
+	static const char *const words[] = { "ok", "partly", "missing" };
+	json_t *list = json_array();
+	struct supply s;
+	char name[16];
+	unsigned int i;
 
-	budget = read_number(path);
+	for (i = 0; fact_known(i); i++) {
+		fact_supply(&s, by, vm, i);
+
+		say("  %-16s %-8s %s", fact_name(i, name, sizeof(name)),
+		    words[s.state], s.why);
+		if (s.todo)
+			say("  %-16s %-8s hint: %s", "", "", s.todo);
+		json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s?}",
+			"name", fact_name(i, name, sizeof(name)),
+			"state", words[s.state], "detail", s.why,
+			"hint", s.todo));
+	}
+
+	return list;
+}
+
+static void budget_feature(struct features *f)
+{
+	long budget = read_number("/sys/module/kvm/parameters/yield_refusal_budget");
+	char text[128] = "";
+
 	if (budget >= 0)
 		snprintf(text, sizeof(text), "%ld refusals in a row%s", budget,
 			 budget ? "" : ": policies are never ejected");
 	feature(f, "refusal_budget", false, budget < 0 ? MISSING : OK,
 		budget < 0 ? "kvm has no parameter yield_refusal_budget" : text,
 		NULL);
+}
 
-	if (!host->hook || !host->privileged || hook_status(&s)) {
+static void fact_features(struct features *f, const struct host *host)
+{
+	struct kvmyield_status s = { };
+	struct supplier by;
+	struct vms vms = { };
+	json_t *names, *name;
+	char text[256] = "";
+	size_t i, used = 0;
+
+	if (!host->hook || !host->privileged || hook_vms(&s, &vms)) {
 		feature(f, "facts", false, UNKNOWN, !host->hook ?
 			"there is no hook to ask" : !host->privileged ?
 			"no permission to ask the hook" : error_text(), NULL);
@@ -163,32 +194,73 @@ static void hook_features(struct features *f, const struct host *host)
 		return;
 	}
 
-	text[0] = '\0';
-	facts = facts_json(s.facts);
-	json_array_foreach(facts, i, fact) {
+	names = facts_json(s.facts);
+	json_array_foreach(names, i, name) {
 		if (used < sizeof(text))
 			used += snprintf(text + used, sizeof(text) - used,
 					 "%s%s", i ? " " : "",
-					 json_string_value(fact));
+					 json_string_value(name));
 	}
-	json_decref(facts);
+	json_decref(names);
 	feature(f, "facts", false, OK, text, NULL);
+	supplier_read(&by, host->vendor, s.facts, &vms);
+	f->facts = say_facts(&by, NULL);
+	vms_free(&vms);
+}
+
+static int vm_features(json_t *out)
+{
+	json_t *list, *object;
+	struct kvmyield_status s = { };
+	struct supplier by;
+	struct vms vms = { };
+	struct host host;
+	int status;
+	size_t i;
+
+	status = host_require(NEED_HOOK) ?: hook_vms(&s, &vms) ?:
+		 vms_only(&vms, opt.vm);
+	if (status)
+		goto out;
+
+	host_read(&host);
+	supplier_read(&by, host.vendor, s.facts, &vms);
+	list = json_array();
+	for (i = 0; i < vms.n; i++) {
+		say("%-18s %d (%s), %u vCPUs", "vm", vms.vm[i].pid,
+		    vms.vm[i].comm, vms.vm[i].nr_vcpus);
+		object = vm_json(&vms.vm[i]);
+		json_object_set_new(object, "facts",
+				    say_facts(&by, &vms.vm[i]));
+		json_array_append_new(list, object);
+	}
+	json_object_set_new(out, "vms", list);
+out:
+	vms_free(&vms);
+
+	return status;
 }
 
 int do_features(int argc, char **argv, json_t *out)
 {
-	struct features f = { .list = json_array(), .loadable = true };
+	struct features f = { .loadable = true };
 	struct host host;
 
+	if (opt.vm)
+		return vm_features(out);
+
+	f.list = json_array();
 	host_read(&host);
 	kernel_features(&f, &host);
 	kvm_features(&f, &host);
 	pause_feature(&f, &host);
-	hook_features(&f, &host);
+	budget_feature(&f);
+	fact_features(&f, &host);
 
 	say("%s", f.loadable ? "A policy can be loaded." :
 	    "No policy can be loaded here.");
 	json_object_set_new(out, "features", f.list);
+	json_object_set_new(out, "facts", f.facts ? f.facts : json_null());
 	json_object_set_new(out, "loadable", json_boolean(f.loadable));
 
 	return f.loadable ? DONE : UNSUPPORTED;

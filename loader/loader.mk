@@ -55,4 +55,12 @@ $(BIN)/kvmyield: $(LOADER_OBJ) $(LIBBPF_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LOADER_LDFLAGS) -o $@ $(LOADER_OBJ) $(LIBBPF_A) $(LOADER_LIBS)
 
+# Which facts a host supplies, also where the lab has no such host.
+$(B)/tests/unit/supply_test.t: tests/unit/supply_test.c loader/facts.c $(wildcard loader/*.h) \
+		include/kvmyield_status.h loader/loader.mk
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		$(filter %.c,$^) -lcmocka -ljansson -o $@
+
 -include $(LOADER_OBJ:.o=.d)

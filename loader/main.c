@@ -83,10 +83,14 @@ static const struct verb verbs[] = {
 	  "verify a policy in this kernel, without attaching it",
 	  "Prints what the verifier processed and how long that took.\n",
 	  1, -1, "v", do_check },
-	{ "features", "",
+	{ "features", "[--vm PID]",
 	  "what this kernel offers, and what is missing and why",
-	  "Exit status: 0 a policy could be loaded, 4 none could.\n",
-	  0, 0, "", do_features },
+	  "Also which facts about vCPUs policies are told here: ok, missing, or partly,\n"
+	  "that is of some VMs or at some times, with the reason. With --vm, which\n"
+	  "facts they are told of the VM of this process.\n"
+	  "Exit status: 0 a policy could be loaded, 4 none could; 1 with --vm if the\n"
+	  "process has no VM.\n",
+	  0, 0, "m", do_features },
 	{ "help", "[VERB]", "this text, or that of one verb", "",
 	  0, 1, "", do_help },
 };
