@@ -134,15 +134,22 @@ refused 1 "there is no option '--frob'" "kvmyield --help" --frob status
 refused 1 "there is no option '-x'" "kvmyield --help" status -x
 refused 1 "there is no option '--quiet=yes'" "kvmyield --help" --quiet=yes status
 refused 1 "status has no option --force" "usage: kvmyield status" status --force
+for pid in 0 -1 x 12x '' 2147483648 ' 1'; do
+	refused 1 "--vm cannot be '$pid'" "the process that runs the VM" status "--vm=$pid"
+done
+refused 1 "--vm needs a process id" "the process that runs the VM" features --vm
+refused 1 "--vm cannot be 'status'" "the process that runs the VM" --vm status
+refused 1 "list has no option --vm" "usage: kvmyield list" list --vm 1
 for verb in load replace check; do
 	refused 1 "$verb needs a policy" "usage: kvmyield $verb POLICY" $verb
 done
 for verb in unload status features; do
 	refused 1 "$verb does not take the argument 'extra'" "usage: kvmyield $verb" $verb extra
 done
+refused 1 "status does not take the argument '1'" "usage: kvmyield status [--vm PID]" status --vm 1 1
 refused 1 "list does not take the argument 'b'" "usage: kvmyield list" list good b
 
-for args in --help -h help "help load" "load --help" "help features"; do
+for args in --help -h help "help load" "load --help" "help features" "help status" "features --help"; do
 	# shellcheck disable=SC2086
 	run "$KVMYIELD" $args
 	[ $status = 0 ] && says "usage: kvmyield" && says "5 ejected" && [ ! -s "$tmp/err" ]
@@ -264,9 +271,13 @@ if json "[f for f in d['features'] if f['name'] == 'hook'][0]['state'] == 'ok'";
 else
 	[ $status = 4 ] && json "d['loadable'] is False and [f for f in d['features'] if f['name'] == 'hook'][0]['hint']"
 	ok "features -j: exit status 4, and what to do"
+	json "d['facts'] is None"
+	ok "features -j: no facts where there is no hook"
 	run "$KVMYIELD" features
 	[ $status = 4 ] && grep -Eq '^hook +missing' "$tmp/out" && says 'hint: ' && says 'No policy can be loaded here.'
 	ok "features: exit status 4, and what to do"
+	grep -Eq '^facts +unknown  there is no hook to ask' "$tmp/out" && ! says preempted
+	ok "features: no facts where there is no hook"
 	if [ ! -e /sys/kernel/btf/vmlinux ]; then
 		why="this kernel does not describe its types"
 	elif [ ! -e /sys/module/kvm ]; then
@@ -274,7 +285,8 @@ else
 	else
 		why="this kernel's KVM has no hook for yield policies"
 	fi
-	for args in "load good" "replace good" "check good" unload "unload --force" status "load good slice=0x10 bias=-128 eager=false"; do
+	for args in "load good" "replace good" "check good" unload "unload --force" status "status --vm 1" \
+		"features --vm 1" "load good slice=0x10 bias=-128 eager=false"; do
 		# shellcheck disable=SC2086
 		refused 4 "$why" "kvmyield features" $args
 	done
