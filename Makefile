@@ -6,6 +6,7 @@ include mk/config.mk
 .PHONY: help clean
 help:
 	@echo "make demo       the main job, on the screen: three policies in an emulated host"
+	@echo "make bench-policies  every policy over the same Linux workloads; under an hour"
 	@echo "make test       every test; ends with 'N passed, N failed, N skipped'"
 	@echo "make check      the tests that need no root and no lab, in under a minute"
 	@echo "make modules    kvm.ko, kvm-amd.ko and kvm-intel.ko for a stock Debian 6.12 kernel"
@@ -23,7 +24,7 @@ distclean:
 	rm -rf $(B)
 
 # Before anything can be built: Debian's packages, and which kernel it is for.
-GOALS := demo test check modules stock-modules fetch loader policies lab unit lab-check guest-tests summary
+GOALS := demo bench-policies test check modules stock-modules fetch loader policies lab unit lab-check guest-tests summary
 READY := $(and $(KVER),$(wildcard $(B)/deps),$(wildcard $(DEB)/.done))
 
 ifeq ($(READY),)
@@ -50,7 +51,7 @@ $(shell echo $(KVER) >$(B)/kver)
 endif
 $(GOALS): $(B)/deps
 
-include kernel/kernel.mk loader/loader.mk bpf/bpf.mk lab/lab.mk
+include kernel/kernel.mk loader/loader.mk bpf/bpf.mk bench/policies.mk lab/lab.mk
 include tests/guest/guest.mk bench/demo.mk tests/tests.mk
 
 lab: modules policies loader guest-tests
