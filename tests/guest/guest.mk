@@ -10,7 +10,7 @@ guest-tests: $(GUEST_BINS)
 
 .SECONDARY: $(TG)/tracer.bpf.o $(TG)/tracer.skel.h $(TG)/facts.bpf.o $(TG)/facts.skel.h \
 	$(TG)/vm.o $(TG)/frozen.o $(GUEST_TESTS:%=$(TG)/%.o)
-$(TG)/%.bpf.o: tests/guest/%.bpf.c $(wildcard tests/guest/*.h) include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
+$(TG)/%.bpf.o: tests/guest/%.bpf.c $(wildcard tests/guest/*.h) $(wildcard include/*.bpf.h) $(VMLINUX_H) $(LIBBPF_A)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -Itests/guest -c $< -o $@
@@ -37,7 +37,7 @@ guest-tests: $(TG)/fixed.bpf.o
 
 LAB_OBJS := $(patsubst tests/lab/objects/%.c,$(B)/tests/lab/%.o,$(wildcard tests/lab/objects/*.c))
 guest-tests: $(LAB_OBJS)
-$(B)/tests/lab/%.bpf.o: tests/lab/objects/%.bpf.c include/kvmyield.bpf.h $(VMLINUX_H) $(LIBBPF_A)
+$(B)/tests/lab/%.bpf.o: tests/lab/objects/%.bpf.c $(wildcard include/*.bpf.h) $(VMLINUX_H) $(LIBBPF_A)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
