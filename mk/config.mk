@@ -4,6 +4,11 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
+# Make splits names at spaces: half a path would be written to, or deleted.
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this clone, "$(CURDIR)", has a space in it; move it to a path that has none)
+endif
+
 B	:= $(CURDIR)/build
 JOBS	?= $(shell nproc)
 

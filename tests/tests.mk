@@ -4,6 +4,8 @@
 UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*_test.c))
 UNIT_TESTS := $(UNIT_NAMES:%=$(B)/tests/unit/%.t)
 BUILD_TESTS := tests/build/crc.t tests/build/series.t
+# Quick, and without a build.
+PATH_TEST := tests/build/path.t
 LINT_TEST := tests/build/lint.t tests/build/preempt.t
 # Other parts bring theirs.
 CLI_TESTS = $(sort $(wildcard tests/cli/*.t))
@@ -53,7 +55,7 @@ unit: $(UNIT_TESTS)
 	$(Q)tests/run $(UNIT_TESTS)
 
 check: modules policies loader $(UNIT_TESTS)
-	$(Q)tests/run $(LINT_TEST) $(UNIT_TESTS) $(CLI_TESTS)
+	$(Q)tests/run $(LINT_TEST) $(PATH_TEST) $(UNIT_TESTS) $(CLI_TESTS)
 
 test: modules policies loader lab $(UNIT_TESTS) stock-modules
-	$(Q)tests/run $(LINT_TEST) $(UNIT_TESTS) $(CLI_TESTS) $(BUILD_TESTS) $(LAB_TESTS)
+	$(Q)tests/run $(LINT_TEST) $(PATH_TEST) $(UNIT_TESTS) $(CLI_TESTS) $(BUILD_TESTS) $(LAB_TESTS)
