@@ -24,6 +24,7 @@
 #define INTERRUPT	(1 << 2)
 #define IN_SPIN		(1 << 4)
 #define WAIT_VALID	(1 << 5)
+#define WOKEN_UP	(1 << 11)
 
 static int tests, failed;
 
@@ -66,7 +67,7 @@ static unsigned int expected(enum state s)
 	case SPINNING:
 		return PREEMPTED | IN_KERNEL | IN_SPIN | WAIT_VALID;
 	case WOKEN:
-		return INTERRUPT | WAIT_VALID;
+		return INTERRUPT | WOKEN_UP | WAIT_VALID;
 	}
 	return 0;
 }
