@@ -22,4 +22,10 @@ ok "a fault of the kernel fails the run" fails 125 "reported a fault" lab -- sh 
 ok "a hang ends" fails 124 "" lab/run --timeout 15 --out "$out" -- sleep 1000
 ok "a host that dies says so" fails 126 "sysrq triggered crash" lab -- sh -c 'echo c >/proc/sysrq-trigger'
 ok "an unknown option" fails 2 "unknown option --foo" lab/run --foo
+for n in 0 256 99999 99999999999999999999 x; do
+	ok "--cpus $n" fails 2 "--cpus $n is" lab --cpus $n -- true
+done
+for n in 0G 4K 999999G 99999999999999999999M 99999999999999999999G; do
+	ok "--mem $n" fails 2 "--mem $n is" lab --mem $n -- true
+done
 finish
