@@ -20,6 +20,9 @@ ok "with --stock it is Debian's" fails 0 "none" lab --stock -- sh -c \
 ok "a fault of the kernel fails the run" fails 125 "reported a fault" lab -- sh -c \
 	'echo "WARNING: CPU: 0 PID: 1 at a.c:1 b+0x0/0x10" >/dev/kmsg'
 ok "a hang ends" fails 124 "" lab/run --timeout 15 --out "$out" -- sleep 1000
+ok "a CPU that is lost ends the run" fails 123 "CPU 1 of the emulated host gave no sign of life for 10 seconds" \
+	lab --patience 10 -- sh -c 'echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+		taskset -c 1 chrt -f 99 sh -c "while :; do :; done"'
 ok "a host that dies says so" fails 126 "sysrq triggered crash" lab -- sh -c 'echo c >/proc/sysrq-trigger'
 ok "an unknown option" fails 2 "unknown option --foo" lab/run --foo
 for n in 0 256 99999 99999999999999999999 x; do
