@@ -10,6 +10,7 @@ help:
 	@echo "make test       every test; ends with 'N passed, N failed, N skipped'"
 	@echo "make check      the tests that need no root and no lab, in under a minute"
 	@echo "make modules    kvm.ko, kvm-amd.ko and kvm-intel.ko for a stock Debian 6.12 kernel"
+	@echo "make guest-module  kvm_preempt_count.ko, which a stock Debian 6.12 guest loads to share its hint"
 	@echo "make loader     build/bin/kvmyield, one static file"
 	@echo "make policies   build/policies/*.bpf.o"
 	@echo "make lab        what lab/run needs; then lab/run -- COMMAND, or lab/run for a shell"
@@ -24,7 +25,7 @@ distclean:
 	rm -rf $(B)
 
 # Before anything can be built: Debian's packages, and which kernel it is for.
-GOALS := demo bench-policies test check modules stock-modules fetch loader policies lab unit lab-check guest-tests summary
+GOALS := demo bench-policies test check modules guest-module stock-modules fetch loader policies lab unit lab-check guest-tests summary
 READY := $(and $(KVER),$(wildcard $(B)/deps),$(wildcard $(DEB)/.done))
 
 ifeq ($(READY),)

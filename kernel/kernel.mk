@@ -37,3 +37,18 @@ $(OUT)/stock/.done: kernel/mktree
 $(VMLINUX_H): $(MODS)/.ours $(BPFTOOL)
 	$(call say,BTF,$@)
 	$(Q)$(BPFTOOL) -B $(KHDR)/vmlinux btf dump file $(MODS)/kvm.ko format c >$@
+
+# The guest's half of the hint, for a guest with a stock Debian kernel.
+GUEST_MODULE := $(OUT)/guest/kvm_preempt_count.ko
+
+.PHONY: guest-module
+guest-module: $(GUEST_MODULE)
+
+$(GUEST_MODULE): kernel/arch/x86/kernel/kvm_preempt_count.c kernel/kernel.mk | $(DEB)/.done
+	$(call say,KBUILD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $(@D)/
+	$(Q)echo 'obj-m := kvm_preempt_count.o' >$(@D)/Kbuild
+	$(Q)$(MAKE) -C $(KHDR) M=$(@D) modules >$(@D)/log 2>&1 || \
+		{ tail -20 $(@D)/log; echo "make guest-module: it does not build; the whole log is $(@D)/log" >&2; exit 1; }
+	$(Q)strip -g $@
