@@ -29,18 +29,18 @@ checkpatch_patches() {
 	done
 }
 
-# The compiler's own command line of the last build, given to sparse.
+# sparse_on SOURCE OBJECT HOW: the compiler's own command line of the last build, given to sparse. HOW
+# makes the object.
 sparse_on() {
-	local obj=$1 cmd dir src
-	dir=$out/kvm/arch/x86/kvm
-	src=$(realpath -s "$dir/${obj%.o}.c")
-	cmd=$(sed -nE 's/^savedcmd_[^ ]* := +[^ ]*gcc(-[0-9]+)? (.*) -c -o .*/\2/p' "$(dirname "$dir/$obj")/.$(basename "$obj").cmd")
-	cmp "kernel/${src#"$out/kvm/"}" "$src" || { echo "it is not what was built: run make modules"; return 1; }
-	[ -n "$cmd" ] || { echo "no compiler command of $obj: run make modules"; return 1; }
+	local ours=$1 obj=$2 how=$3 cmd src
+	src=${obj%.o}.c
+	cmd=$(sed -nE 's/^savedcmd_[^ ]* := +[^ ]*gcc(-[0-9]+)? (.*) -c -o .*/\2/p' "$(dirname "$obj")/.$(basename "$obj").cmd")
+	cmp "$ours" "$src" || { echo "it is not what was built: run $how"; return 1; }
+	[ -n "$cmd" ] || { echo "no compiler command of $obj: run $how"; return 1; }
 	# The flags are words of a shell, quotes and all.
 	(cd "$khdr" && eval "sparse -D__linux__ -Dlinux -D__STDC__ -Dunix -D__unix__ -D__CHECKER__ \
 		-Wbitwise -Wno-return-void -Wno-unknown-attribute -mlittle-endian -m64 \
-		--arch=x86 $cmd '$src'") 2>&1 | grep -E '/(yield[a-z_]*|kvm_yield)\.[ch]:[0-9:]+ (warning|error)|No such file|not found'
+		--arch=x86 $cmd '$src'") 2>&1 | grep -E '/(yield[a-z_]*|kvm_yield|kvm_preempt_count)\.[ch]:[0-9:]+ (warning|error)|No such file|not found'
 	return 0
 }
 
@@ -86,20 +86,18 @@ without_spdx() {
 	done
 }
 
-# What the modules are made of, from where kbuild stands; the guest's half is no part of them.
-objects=()
-for f in kernel/arch/x86/kvm/*.c kernel/virt/kvm/*.c; do
-	objects+=("../../../${f#kernel/}")
-done
-objects=("${objects[@]/#..\/..\/..\/arch\/x86\/kvm\//}")
-objects=("${objects[@]/%.c/}")
+# What the host's modules are made of; the guest's half is built by itself.
+hosts=(kernel/arch/x86/kvm/*.c kernel/virt/kvm/*.c)
 
-plan $((11 + ${#objects[@]}))
+plan $((12 + ${#hosts[@]}))
 silent "checkpatch --strict: ${#sources[@]} files of kernel/" checkpatch -f "${sources[@]/#/$top/}"
 silent "checkpatch --strict: ${#patches[@]} patches" checkpatch_patches
-for o in "${objects[@]}"; do
-	silent "sparse: $(basename "$o").c" sparse_on "$o.o"
+for f in "${hosts[@]}"; do
+	o=$out/kvm/${f#kernel/}
+	silent "sparse: $(basename "$f")" sparse_on "$f" "${o%.c}.o" "make modules"
 done
+silent "sparse: kvm_preempt_count.c" sparse_on kernel/arch/x86/kernel/kvm_preempt_count.c \
+	"$out/guest/kvm_preempt_count.o" "make guest-module"
 silent "kernel-doc: ${#sources[@]} files of kernel/" perl "$ksrc/scripts/kernel-doc" -none -Wall "${sources[@]}"
 # Functions are called by name, which it takes for never.
 if command -v shellcheck >/dev/null; then
