@@ -6,7 +6,7 @@ LAB_CONF	:= $(B)/lab.conf
 LAB_HOST	:= $(B)/lab/host-$(KVER).cpio
 LAB_GUEST	:= $(B)/lab/guest-$(KVER).cpio
 # What else a guest's initramfs holds: SRC or SRC:DEST; programs bring their shared libraries.
-GUEST_FILES	?=
+GUEST_FILES	+= $(GUEST_MODULE):/lib/kvm_preempt_count.ko
 
 .PHONY: lab lab-conf lab-check
 lab: $(LAB_CONF) $(LAB_HOST) $(LAB_GUEST)
