@@ -3,7 +3,7 @@
 
 UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*_test.c))
 UNIT_TESTS := $(UNIT_NAMES:%=$(B)/tests/unit/%.t)
-BUILD_TESTS := tests/build/crc.t tests/build/series.t
+BUILD_TESTS := tests/build/crc.t tests/build/series.t tests/build/guest.t
 # Quick, and without a build.
 PATH_TEST := tests/build/path.t
 LINT_TEST := tests/build/lint.t tests/build/preempt.t
