@@ -33,7 +33,31 @@ $(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(LIBBPF_A)
 	$(Q)$(CC) -static -pthread $^ -lelf -lz -o $@
 
 # Policies that only tests load.
-guest-tests: $(TG)/fixed.bpf.o
+guest-tests: $(TG)/fixed.bpf.o $(TG)/hinted.bpf.o
+
+# What the test of the hint has in its guest, as an archive that is added to the guest's own.
+KMOD := $(OUT)/guest-kmod
+HINT_CPIO := $(TG)/hint.cpio
+guest-tests: $(HINT_CPIO)
+
+$(KMOD)/hint_states.ko: tests/guest-kmod/hint_states.c tests/guest/guest.mk
+	$(call say,KBUILD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $(@D)/
+	$(Q)echo 'obj-m := hint_states.o' >$(@D)/Kbuild
+	$(Q)$(MAKE) -C $(KHDR) M=$(@D) modules >$(@D)/log 2>&1 || { tail -20 $(@D)/log; exit 1; }
+	$(Q)strip -g $@
+
+$(TG)/other-kernel: tests/guest-kmod/other_kernel.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_USER) -static $< -o $@
+
+$(HINT_CPIO): $(KMOD)/hint_states.ko $(TG)/other-kernel
+	$(Q)rm -rf $(TG)/hint && mkdir -p $(TG)/hint/lib $(TG)/hint/bin
+	$(Q)cp $(KMOD)/hint_states.ko $(TG)/hint/lib/
+	$(Q)cp $(TG)/other-kernel $(TG)/hint/bin/
+	$(Q)cd $(TG)/hint && find . -mindepth 2 | cpio --quiet -o -H newc -R 0:0 >$@
 
 LAB_OBJS := $(patsubst tests/lab/objects/%.c,$(B)/tests/lab/%.o,$(wildcard tests/lab/objects/*.c))
 guest-tests: $(LAB_OBJS)
