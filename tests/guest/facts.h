@@ -2,15 +2,17 @@
 #ifndef KVMYIELD_TESTS_FACTS_H
 #define KVMYIELD_TESTS_FACTS_H
 
-#define FACTS_MAX	64
+#define FACTS_MAX	256
 
-/* What a policy was told of one candidate, over all looks. */
+/* vCPU 1 of the VM in which it spins itself yields to vCPUs 2 and 3 in turns. */
+#define FACTS_SPINNING	1
+
+/* What a policy was told of one candidate, last. */
 struct told {
 	unsigned int		looks;
-	unsigned int		any;	/* facts that were ever true */
-	unsigned int		all;	/* facts that were always true */
-	unsigned long long	first_wait_ns;
-	unsigned long long	last_wait_ns;
+	unsigned int		facts;
+	unsigned int		hint;
+	unsigned long long	wait_ns;
 };
 
 #endif

@@ -9,7 +9,7 @@ TG := $(B)/tests/guest
 guest-tests: $(GUEST_BINS)
 
 .SECONDARY: $(TG)/tracer.bpf.o $(TG)/tracer.skel.h $(TG)/facts.bpf.o $(TG)/facts.skel.h \
-	$(TG)/vm.o $(TG)/frozen.o $(GUEST_TESTS:%=$(TG)/%.o)
+	$(TG)/vm.o $(TG)/frozen.o $(TG)/states.o $(GUEST_TESTS:%=$(TG)/%.o)
 $(TG)/%.bpf.o: tests/guest/%.bpf.c $(wildcard tests/guest/*.h) $(wildcard include/*.bpf.h) $(VMLINUX_H) $(LIBBPF_A)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
@@ -27,7 +27,7 @@ $(TG)/%.o: tests/guest/%.c $(wildcard tests/guest/*.h) $(LIBBPF_A)
 $(TG)/choices.o: $(TG)/tracer.skel.h
 $(TG)/facts.o: $(TG)/facts.skel.h
 
-$(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(LIBBPF_A)
+$(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(TG)/states.o $(LIBBPF_A)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -static -pthread $^ -lelf -lz -o $@

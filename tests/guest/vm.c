@@ -174,20 +174,12 @@ static uint32_t code_addr(enum guest_code code)
 }
 
 /* Protected mode without paging; user mode with the right to end by OUT. */
-void vm_set_code(struct vm *vm, int index, enum guest_code code, bool user,
-		 uint32_t arg)
+void vm_set_regs(struct vm *vm, int index, bool user, struct kvm_regs *regs)
 {
 	struct vcpu *v = &vm->vcpus[index];
 	struct kvm_sregs sregs;
-	struct kvm_regs regs = {
-		.rip = code_addr(code),
-		.rflags = 0x202 | (user ? 0x3000 : 0),
-		.rbx = VM_FLAGS + 4 * index,
-		.rcx = arg,
-		.rsi = VM_LOCK,
-		.rdi = VM_COUNTER,
-	};
 
+	regs->rflags |= 2 | (user ? 0x3000 : 0);
 	if (ioctl(v->fd, KVM_GET_SREGS, &sregs))
 		die("cannot read the registers of vCPU %d", index);
 	sregs.cr0 |= 1;
@@ -195,8 +187,23 @@ void vm_set_code(struct vm *vm, int index, enum guest_code code, bool user,
 	sregs.ss = flat_segment(3, user ? 3 : 0);
 	sregs.ds = sregs.es = sregs.fs = sregs.gs = sregs.ss;
 	if (ioctl(v->fd, KVM_SET_SREGS, &sregs) ||
-	    ioctl(v->fd, KVM_SET_REGS, &regs))
+	    ioctl(v->fd, KVM_SET_REGS, regs))
 		die("cannot set the registers of vCPU %d", index);
+}
+
+void vm_set_code(struct vm *vm, int index, enum guest_code code, bool user,
+		 uint32_t arg)
+{
+	struct kvm_regs regs = {
+		.rip = code_addr(code),
+		.rflags = 0x200,
+		.rbx = VM_FLAGS + 4 * index,
+		.rcx = arg,
+		.rsi = VM_LOCK,
+		.rdi = VM_COUNTER,
+	};
+
+	vm_set_regs(vm, index, user, &regs);
 }
 
 /* Returns when the code ended, or vm_destroy() says stop. */
@@ -345,9 +352,14 @@ static void *hog_thread(void *arg)
 	pin_thread(pthread_self(), hog->cpu);
 	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &prio))
 		die("cannot become a real-time thread");
-	hog->running = 1;
-	while (!hog->stop)
-		;
+	while (!hog->stop) {
+		hog->running = 1;
+		while (!hog->release)
+			;
+		hog->running = 0;
+		while (sem_wait(&hog->wanted))
+			;
+	}
 	return NULL;
 }
 
@@ -390,6 +402,7 @@ void hog_start(struct hog *hog, int cpu)
 {
 	remove_safety_nets(cpu);
 	*hog = (struct hog) { .cpu = cpu };
+	sem_init(&hog->wanted, 0, 0);
 	errno = pthread_create(&hog->thread, NULL, hog_thread, hog);
 	if (errno)
 		die("cannot start the hog");
@@ -397,8 +410,25 @@ void hog_start(struct hog *hog, int cpu)
 		usleep(100);
 }
 
+void hog_release(struct hog *hog)
+{
+	hog->release = 1;
+	while (hog->running)
+		;
+}
+
+void hog_take(struct hog *hog)
+{
+	hog->release = 0;
+	sem_post(&hog->wanted);
+	while (!hog->running)
+		;
+}
+
 void hog_stop(struct hog *hog)
 {
 	hog->stop = 1;
+	hog->release = 1;
+	sem_post(&hog->wanted);
 	pthread_join(hog->thread, NULL);
 }

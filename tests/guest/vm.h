@@ -8,6 +8,7 @@
 
 #include <linux/kvm.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -54,6 +55,8 @@ void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 struct vm *vm_create(int nr_vcpus);
 void vm_set_code(struct vm *vm, int index, enum guest_code code, bool user,
 		 uint32_t arg);
+/* The same for code of one's own; rip, rflags' IF and the rest are taken as given. */
+void vm_set_regs(struct vm *vm, int index, bool user, struct kvm_regs *regs);
 /* Make a thread for a vCPU, on one CPU; -1: on any. It runs once released. */
 void vm_start(struct vm *vm, int index, int cpu);
 void vm_release(struct vm *vm);
@@ -73,12 +76,17 @@ void pin_thread(pthread_t thread, int cpu);
 /* Keeps a CPU from everybody of a lower class, so that nothing there runs. */
 struct hog {
 	pthread_t	thread;
+	sem_t		wanted;
 	volatile int	running;
+	volatile int	release;
 	volatile int	stop;
 	int		cpu;
 };
 
+/* Started, it has the CPU; it may be told to let go of it, and take it again. */
 void hog_start(struct hog *hog, int cpu);
+void hog_release(struct hog *hog);
+void hog_take(struct hog *hog);
 void hog_stop(struct hog *hog);
 
 #endif
