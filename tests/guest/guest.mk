@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The little guests: programs that run in the lab, as $(BIN)/test-NAME.
 
-GUEST_TESTS := choices facts lockwork churn
+GUEST_TESTS := choices facts msr lockwork churn
 GUEST_BINS := $(GUEST_TESTS:%=$(BIN)/test-%)
 TG := $(B)/tests/guest
 
@@ -25,7 +25,7 @@ $(TG)/%.o: tests/guest/%.c $(wildcard tests/guest/*.h) $(LIBBPF_A)
 	$(Q)$(CC) $(CFLAGS_USER) -I$(LIBBPF)/include -I$(TG) -Itests/guest -c $< -o $@
 
 $(TG)/choices.o: $(TG)/tracer.skel.h
-$(TG)/facts.o: $(TG)/facts.skel.h
+$(TG)/facts.o $(TG)/msr.o: $(TG)/facts.skel.h
 
 $(BIN)/test-%: $(TG)/%.o $(TG)/vm.o $(TG)/frozen.o $(TG)/states.o $(LIBBPF_A)
 	$(call say,LD,$@)
