@@ -5,8 +5,7 @@
 
 #include <linux/types.h>
 
-#define BIT(n)			(1ul << (n))
-#define BIT_ULL(n)		(1ull << (n))
+#include <linux/bits.h>
 #define GENMASK_ULL(h, l)	((~0ull >> (63 - (h))) & (~0ull << (l)))
 
 #define FIELD_GET(mask, word) (((word) & (mask)) >> __builtin_ctzll(mask))

@@ -33,9 +33,10 @@ static inline bool test_and_set_bit(unsigned long nr, unsigned long *map)
 	return was;
 }
 
-#define for_each_set_bit(bit, map, size)				\
-	for ((bit) = 0; (bit) < (size); (bit)++)			\
-		if (test_bit(bit, map))
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
 
 /* From start to the end, then from 0 to before start. */
 #define for_each_set_bit_wrap(bit, map, size, start)			\
