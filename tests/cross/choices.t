@@ -17,10 +17,10 @@ in_lab() {	# in_lab NAME [OPTION...] -- COMMAND...
 	for _ in 1 2; do
 		status=0
 		lab/run --timeout 200 --out "$out/$name.lab" "$@" >"$out/$name" 2>"$out/$name.err" || status=$?
-		[ $status -eq 123 ] || break
+		[ "$status" -eq 123 ] || break
 	done
-	[ $status -eq 0 ] || tail -5 "$out/$name.err"
-	return $status
+	[ "$status" -eq 0 ] || tail -5 "$out/$name.err"
+	return "$status"
 }
 
 # What Debian's own module does depends on nothing of ours but the test program.
