@@ -5,7 +5,9 @@ KERNEL_FILES := $(shell find kernel/include kernel/virt kernel/arch kernel/patch
 
 # kbuild TREE [FLAGS]: compile the KVM of a tree made by kernel/mktree.
 kbuild = $(MAKE) -C $(KHDR) M=$(1)/arch/x86/kvm -j$(JOBS) $(2) modules
-yield_flags := CONFIG_KVM_YIELD_BPF=y KCFLAGS=-DCONFIG_KVM_YIELD_BPF=1
+# Our options, to kbuild and to the compiler: Debian's headers know neither.
+kvm_options := CONFIG_KVM_YIELD_BPF CONFIG_KVM_VM_DEBUGFS
+kvm_flags := $(kvm_options:%=%=y) KCFLAGS="$(kvm_options:%=-D%=1)"
 
 .PHONY: fetch modules stock-modules
 fetch: $(DEB)/.done
@@ -17,7 +19,7 @@ $(MODS)/.ours: kernel/mktree $(KERNEL_FILES)
 	$(Q)mkdir -p $(OUT)/kvm $(MODS)
 	$(Q)kernel/mktree $(KSRC) $(OUT)/kvm all
 	$(call say,KBUILD,"kvm.ko kvm-amd.ko kvm-intel.ko (a minute or two)")
-	$(Q)$(call kbuild,$(OUT)/kvm,$(yield_flags)) >$(OUT)/kvm.log 2>&1 || \
+	$(Q)$(call kbuild,$(OUT)/kvm,$(kvm_flags)) >$(OUT)/kvm.log 2>&1 || \
 		{ grep -E 'error|Error' -A3 $(OUT)/kvm.log | head -40; tail -5 $(OUT)/kvm.log; \
 		  echo "make modules: KVM does not build; the whole log is $(OUT)/kvm.log" >&2; exit 1; }
 	$(Q)cp $(OUT)/kvm/arch/x86/kvm/{kvm,kvm-amd,kvm-intel}.ko $(MODS)/
