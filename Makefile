@@ -25,7 +25,7 @@ distclean:
 	rm -rf $(B)
 
 # Before anything can be built: Debian's packages, and which kernel it is for.
-GOALS := demo bench-policies bench-counters test check modules guest-module stock-modules fetch loader policies lab unit lab-check guest-tests summary
+GOALS := demo bench-policies bench-counters hello test check modules guest-module stock-modules fetch loader policies lab unit lab-check guest-tests summary
 READY := $(and $(KVER),$(wildcard $(B)/deps),$(wildcard $(DEB)/.done))
 
 ifeq ($(READY),)
@@ -53,7 +53,7 @@ endif
 $(GOALS): $(B)/deps
 
 include kernel/kernel.mk loader/loader.mk bpf/bpf.mk bench/policies.mk lab/lab.mk
-include tests/guest/guest.mk bench/demo.mk bench/counters.mk tests/tests.mk
+include tests/guest/guest.mk bench/demo.mk bench/counters.mk bench/tiny.mk tests/tests.mk
 
 lab: modules policies loader guest-tests
 
