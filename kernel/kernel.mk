@@ -36,6 +36,19 @@ $(OUT)/stock/.done: kernel/mktree
 		{ tail -20 $(OUT)/stock.log; echo "unpatched KVM does not build" >&2; exit 1; }
 	$(Q)touch $@
 
+# A KVM that shows no VM in debugfs, for its test. As the modules, but for that option.
+.PHONY: hidden-modules
+hidden-modules: $(MODS)/hidden/.done
+
+$(MODS)/hidden/.done: $(MODS)/.ours
+	$(Q)mkdir -p $(OUT)/hidden $(@D)
+	$(Q)kernel/mktree $(KSRC) $(OUT)/hidden all
+	$(call say,KBUILD,"KVM without per-VM debugfs (a minute or two)")
+	$(Q)$(call kbuild,$(OUT)/hidden,CONFIG_KVM_YIELD_BPF=y KCFLAGS=-DCONFIG_KVM_YIELD_BPF=1) >$(OUT)/hidden.log 2>&1 || \
+		{ tail -20 $(OUT)/hidden.log; echo "KVM without per-VM debugfs does not build" >&2; exit 1; }
+	$(Q)cp $(OUT)/hidden/arch/x86/kvm/{kvm,kvm-amd}.ko $(@D)/
+	$(Q)touch $@
+
 $(VMLINUX_H): $(MODS)/.ours $(BPFTOOL)
 	$(call say,BTF,$@)
 	$(Q)$(BPFTOOL) -B $(KHDR)/vmlinux btf dump file $(MODS)/kvm.ko format c >$@

@@ -57,5 +57,5 @@ unit: $(UNIT_TESTS)
 check: modules guest-module policies loader $(UNIT_TESTS)
 	$(Q)tests/run $(LINT_TEST) $(PATH_TEST) $(UNIT_TESTS) $(CLI_TESTS)
 
-test: modules guest-module policies loader lab $(UNIT_TESTS) stock-modules
+test: modules guest-module policies loader lab $(UNIT_TESTS) stock-modules hidden-modules
 	$(Q)tests/run $(LINT_TEST) $(PATH_TEST) $(UNIT_TESTS) $(CLI_TESTS) $(BUILD_TESTS) $(LAB_TESTS)
