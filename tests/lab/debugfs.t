@@ -41,7 +41,7 @@ grown() {	# grown BEFORE AFTER: the slabs in which a thousand VMs may have left 
 
 left_over() {
 	local dirs
-	dirs=$(find $top -mindepth 1 -type d)
+	dirs=$(find "$top" -mindepth 1 -type d)
 	is "$dirs" ""
 }
 
@@ -55,10 +55,10 @@ unload
 load "$KVMYIELD_MODS/stock"
 test-vmfiles now 2 >"$t/stock.now"
 test-vmfiles tree 2 >"$t/stock"
-find $top -type f -printf '%P %m\n' | sort >"$t/stock.host"
+find "$top" -type f -printf '%P %m\n' | sort >"$t/stock.host"
 unload
 load "$KVMYIELD_MODS"
-find $top -type f -printf '%P %m\n' | sort >"$t/ours.host"
+find "$top" -type f -printf '%P %m\n' | sort >"$t/ours.host"
 
 ok "Debian's KVM shows a VM with $(wc -l <"$t/stock") files" [ "$(wc -l <"$t/stock")" -gt 60 ]
 ok "the default is full" is "$(cat $param)" full
@@ -98,8 +98,8 @@ unload
 
 ok "KVM_VM_DEBUGFS=n: it loads" load "$hidden"
 ok "no VM is shown" is "$(test-vmfiles tree 2)" ""
-ok "and there is no choice" fails 1 "" [ -e $param ]
+ok "and there is no choice" fails 1 "" [ -e "$param" ]
 ok "the host's own statistics are there" \
-	diff "$t/stock.host" <(find $top -type f -printf '%P %m\n' | sort)
+	diff "$t/stock.host" <(find "$top" -type f -printf '%P %m\n' | sort)
 unload
 finish
