@@ -19,3 +19,9 @@ $(UEVENTS): bench/uevents.c bench/tiny.mk
 
 # Their test is in the lab.
 guest-tests: hello
+
+BENCH_ARGS	?=
+
+.PHONY: bench-tiny
+bench-tiny: modules loader lab summary hello
+	$(Q)bench/tiny $(BENCH_ARGS)
