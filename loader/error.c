@@ -6,6 +6,7 @@
 #include "kvmyield.h"
 
 static char message[1024];
+static int status_kept;
 static char way_out[512];
 
 /**
@@ -26,6 +27,7 @@ int fail(int status, const char *fmt, ...)
 	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
 	plain_text(message);
+	status_kept = status;
 
 	return status;
 }
@@ -50,6 +52,12 @@ void hint(const char *fmt, ...)
 const char *error_text(void)
 {
 	return message;
+}
+
+/* The status of the sentence that was kept; DONE if there is none. */
+int error_status(void)
+{
+	return message[0] ? status_kept : DONE;
 }
 
 /* A failure that its caller can do without. */

@@ -18,13 +18,30 @@ enum exit_status {
 	EJECTED		= 5,
 };
 
-/* @vm: the process id of the VM that is meant; 0: all of them */
+enum metrics {
+	METRICS_NONE,
+	METRICS_PROM,
+	METRICS_OPEN,
+};
+
+/**
+ * struct options - what the command line says
+ * @vm: the process id of the VM that is meant; 0: all of them
+ * @interval: look again after so many seconds; 0: look once
+ * @count: and so often; 0: for ever
+ * @metrics: answer as metrics
+ * @output: into this file; NULL: to the standard output
+ */
 struct options {
-	bool	json;
-	bool	quiet;
-	bool	verbose;
-	bool	force;
-	int	vm;
+	bool		json;
+	bool		quiet;
+	bool		verbose;
+	bool		force;
+	int		vm;
+	double		interval;
+	unsigned int	count;
+	enum metrics	metrics;
+	const char	*output;
 };
 
 extern struct options opt;
@@ -38,6 +55,7 @@ int fail(int status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *error_text(void);
+int error_status(void);
 void error_forget(void);
 void error_print(int status);
 
@@ -62,6 +80,7 @@ int do_status(int argc, char **argv, json_t *out);
 int do_list(int argc, char **argv, json_t *out);
 int do_check(int argc, char **argv, json_t *out);
 int do_features(int argc, char **argv, json_t *out);
+int do_stats(int argc, char **argv, json_t *out);
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

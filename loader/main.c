@@ -21,7 +21,8 @@ struct options opt;
  * @more: a few more, for its own help
  * @min: arguments that it needs
  * @max: arguments that it takes; -1: any number
- * @takes: which of the options "vfm" (m: --vm) mean something to it
+ * @takes: which of the options "vfms" mean something to it (m: --vm; s: those of
+ *	stats)
  * @fn: does it
  */
 struct verb {
@@ -91,6 +92,24 @@ static const struct verb verbs[] = {
 	  "Exit status: 0 a policy could be loaded, 4 none could; 1 with --vm if the\n"
 	  "process has no VM.\n",
 	  0, 0, "m", do_features },
+	{ "stats", "[PID] [--watch[=SECONDS] [--count N]] [--prom | --openmetrics] [-o FILE]",
+	  "the VMs of this host, or all of KVM's statistics of one",
+	  "Without PID: which processes have VMs. With PID, the process of a VM (such as\n"
+	  "QEMU's): every statistic that KVM has of the VM and of its vCPUs, whatever\n"
+	  "vm_debugfs is. The VM's own file descriptors are taken over for it, for which\n"
+	  "this user must have the right to trace the process.\n"
+	  "  --watch[=SECONDS]  again every second, or so many seconds (0.1 and more), with\n"
+	  "                     rates; shows what changed, -v shows all; with -j one object\n"
+	  "                     a line\n"
+	  "  --count N          so often, and not for ever\n"
+	  "  --prom             metrics in Prometheus' text format, as node_exporter's\n"
+	  "                     textfile collector reads it; without PID, of all VMs\n"
+	  "  --openmetrics      the same in OpenMetrics 1.0\n"
+	  "  -o, --output FILE  metrics into FILE, which is replaced at once or not at all\n"
+	  "Exit status: 1 if there is no such process, it has no VM, or ends meanwhile; 2 if\n"
+	  "this user may not look into it; 4 if this host's KVM tells only the VM's own\n"
+	  "process, as Debian's does.\n",
+	  0, 1, "vs", do_stats },
 	{ "help", "[VERB]", "this text, or that of one verb", "",
 	  0, 1, "", do_help },
 };
@@ -176,6 +195,9 @@ static int do_help(int argc, char **argv, json_t *out)
 	return DONE;
 }
 
+/* The last option that only stats has. */
+static const char *stats_option;
+
 static int check_usage(const struct verb *v, int argc, char **argv)
 {
 	int status = DONE;
@@ -189,6 +211,8 @@ static int check_usage(const struct verb *v, int argc, char **argv)
 		status = fail(USAGE, "%s has no option --force", v->name);
 	else if (opt.vm && !strchr(v->takes, 'm'))
 		status = fail(USAGE, "%s has no option --vm", v->name);
+	else if (stats_option && !strchr(v->takes, 's'))
+		status = fail(USAGE, "%s has no option %s", v->name, stats_option);
 
 	if (status)
 		hint("usage: kvmyield %s%s%s", v->name,
@@ -225,8 +249,14 @@ static int run_verb(int argc, char **argv)
 	return status;
 }
 
-/* No letter: it has none. */
-#define OPT_VM	256
+/* Numbers for those that have no letter. */
+enum {
+	OPT_VM = 256,
+	OPT_WATCH,
+	OPT_COUNT,
+	OPT_PROM,
+	OPT_OPENMETRICS,
+};
 
 static const struct option long_options[] = {
 	{ "json",	no_argument, NULL, 'j' },
@@ -234,12 +264,17 @@ static const struct option long_options[] = {
 	{ "verbose",	no_argument, NULL, 'v' },
 	{ "force",	no_argument, NULL, 'f' },
 	{ "vm",		required_argument, NULL, OPT_VM },
+	{ "watch",	optional_argument, NULL, OPT_WATCH },
+	{ "count",	required_argument, NULL, OPT_COUNT },
+	{ "prom",	no_argument, NULL, OPT_PROM },
+	{ "openmetrics", no_argument, NULL, OPT_OPENMETRICS },
+	{ "output",	required_argument, NULL, 'o' },
 	{ "help",	no_argument, NULL, 'h' },
 	{ "version",	no_argument, NULL, 'V' },
 	{ }
 };
 
-static const char short_options[] = "jqvhV";
+static const char short_options[] = "jqvhVo:";
 
 static int bad_option(char **argv)
 {
@@ -247,6 +282,10 @@ static int bad_option(char **argv)
 		hint("the id of the process that runs the VM, such as QEMU's");
 		return fail(USAGE, "--vm needs a process id");
 	}
+	if (optopt == OPT_COUNT)
+		return fail(USAGE, "--count needs a number");
+	if (optopt == 'o')
+		return fail(USAGE, "-o needs the name of a file");
 	hint("kvmyield --help");
 	/* optopt is 0 for an unknown word, and a known letter for --json=x. */
 	if (!optopt || optopt == 'f' || strchr(short_options, optopt))
@@ -271,6 +310,56 @@ static int read_vm(const char *text)
 	opt.vm = pid;
 
 	return DONE;
+}
+
+static int read_interval(const char *text)
+{
+	char *end;
+
+	stats_option = "--watch";
+	opt.interval = 1;
+	if (!text)
+		return DONE;
+	opt.interval = strtod(text, &end);
+	if (end == text || *end || !(opt.interval >= 0.1) || opt.interval > 86400)
+		return fail(USAGE, "--watch cannot be '%s': that is no number of seconds from 0.1 to 86400",
+			    text);
+
+	return DONE;
+}
+
+static int read_count(const char *text)
+{
+	char *end;
+	long n;
+
+	stats_option = "--count";
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || end == text || *end || n < 1 || n > INT_MAX)
+		return fail(USAGE, "--count cannot be '%s': that is no number of looks",
+			    text);
+	opt.count = n;
+
+	return DONE;
+}
+
+static int read_metrics(enum metrics which, const char *option)
+{
+	stats_option = option;
+	if (opt.metrics && opt.metrics != which)
+		return fail(USAGE, "--prom and --openmetrics are two formats, and one is possible");
+	opt.metrics = which;
+
+	return DONE;
+}
+
+static int read_output(const char *path)
+{
+	stats_option = "--output";
+	opt.output = path;
+
+	return path[0] ? DONE : fail(USAGE, "-o needs the name of a file");
 }
 
 static void print_version(void)
@@ -298,7 +387,12 @@ static int run(int argc, char **argv)
 		case 'f': opt.force = true; break;
 		case 'h': help = true; break;
 		case 'V': version = true; break;
+		case 'o': status = read_output(optarg) ?: status; break;
 		case OPT_VM: status = read_vm(optarg) ?: status; break;
+		case OPT_WATCH: status = read_interval(optarg) ?: status; break;
+		case OPT_COUNT: status = read_count(optarg) ?: status; break;
+		case OPT_PROM: status = read_metrics(METRICS_PROM, "--prom") ?: status; break;
+		case OPT_OPENMETRICS: status = read_metrics(METRICS_OPEN, "--openmetrics") ?: status; break;
 		default: status = bad_option(argv); break;
 		}
 	}
