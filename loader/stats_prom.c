@@ -190,6 +190,9 @@ static void put_hist(struct writer *w, const char *name, const struct kstat *k,
 			w->openmetrics && !open && !strchr(le, '.') ? ".0" : "",
 			count);
 	}
+	/* In OpenMetrics there is no count without a sum. */
+	if (w->openmetrics)
+		return;
 	fprintf(w->to, "%s_count", name);
 	put_labels(w->to, vmm, sc, i);
 	fprintf(w->to, "} %llu\n", count);

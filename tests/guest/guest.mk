@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The little guests: programs that run in the lab, as $(BIN)/test-NAME.
 
-GUEST_TESTS := choices facts msr hostile lockwork churn uevents vmfiles
+GUEST_TESTS := choices facts msr hostile lockwork churn uevents vmfiles manyvms
 GUEST_BINS := $(GUEST_TESTS:%=$(BIN)/test-%)
 TG := $(B)/tests/guest
 
