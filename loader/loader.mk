@@ -63,4 +63,12 @@ $(B)/tests/unit/supply_test.t: tests/unit/supply_test.c loader/facts.c $(wildcar
 	$(Q)$(CC) $(LOADER_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
 		$(filter %.c,$^) -lcmocka -ljansson -o $@
 
+# What kernels may tell of VMs, also those that the lab does not have.
+STATS_TESTED := $(addprefix loader/,stats_read.c stats_unit.c stats_prom.c output.c error.c)
+$(B)/tests/unit/stats_test.t: tests/unit/stats_test.c $(STATS_TESTED) $(wildcard loader/*.h) loader/loader.mk
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LOADER_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		$(filter %.c,$^) -lcmocka -ljansson -o $@
+
 -include $(LOADER_OBJ:.o=.d)

@@ -264,6 +264,34 @@ run "$KVMYIELD" -j --version
 json "'version' in d"
 ok "-j --version"
 
+# Statistics of VMs, where there may be none
+refused 1 "'x1' is no process id" "kvmyield stats lists" stats x1
+refused 1 "there is no process 2147483647" "kvmyield stats lists" stats 2147483647
+refused 1 "the process $$ has no VM" "kvmyield stats lists" stats $$
+refused 1 "does not take the argument '2'" "usage: kvmyield stats" stats 1 2
+refused 1 "--watch cannot be '0'" "" stats --watch=0
+refused 1 "--watch cannot be 'nan'" "" stats --watch=nan
+refused 1 "--count cannot be '-1'" "" stats --watch --count -1
+refused 1 "--count means something only with --watch" "" stats --count 2
+refused 1 "--output means something only with" "" stats -o "$tmp/x"
+refused 1 "two formats" "" stats --prom --openmetrics
+run "$KVMYIELD" stats --prom -j
+[ $status = 1 ] && json "'metrics are not JSON' in d['error']['message']"
+ok "stats --prom -j: one of them"
+refused 1 "--watch has none" "-o FILE" stats --prom --watch
+refused 1 "list has no option --watch" "usage: kvmyield list" list --watch
+refused 1 "-o needs the name of a file" "" stats --prom -o ""
+refused 1 "/dev/full is no regular file" "" stats --prom -o /dev/full
+refused 1 "$tmp is no regular file" "" stats --prom -o "$tmp"
+refused 2 "$tmp/absent/x cannot be written" "" stats --prom -o "$tmp/absent/x"
+run "$KVMYIELD" stats --prom -o "$tmp/kvm.prom"
+[ $status = 0 ] && grep -q '^# TYPE kvm_process_vms gauge$' "$tmp/kvm.prom" && [ ! -s "$tmp/out" ] &&
+	[ "$(find "$tmp" -name '*kvm.prom*' | wc -l)" = 1 ]
+ok "stats --prom -o FILE writes FILE and nothing else"
+run "$KVMYIELD" -j stats
+json "isinstance(d['processes'], list)"
+ok "stats -j"
+
 # No hook here
 run "$KVMYIELD" features -j
 if json "[f for f in d['features'] if f['name'] == 'hook'][0]['state'] == 'ok'"; then
