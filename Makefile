@@ -8,6 +8,7 @@ help:
 	@echo "make demo       the main job, on the screen: three policies in an emulated host"
 	@echo "make bench-policies  every policy over the same Linux workloads; under an hour"
 	@echo "make bench-tiny what a host pays for very many tiny VMs, with and without uevents and debugfs; half an hour"
+	@echo "make tiny-profile  what a tiny VM pays for between open and close: KVM's calls, traced"
 	@echo "make test       every test; ends with 'N passed, N failed, N skipped'"
 	@echo "make check      the tests that need no root and no lab, in under a minute"
 	@echo "make modules    kvm.ko, kvm-amd.ko and kvm-intel.ko for a stock Debian 6.12 kernel"
@@ -26,7 +27,7 @@ distclean:
 	rm -rf $(B)
 
 # Before anything can be built: Debian's packages, and which kernel it is for.
-GOALS := demo bench-policies bench-counters bench-tiny hello test check modules guest-module stock-modules fetch loader policies lab unit lab-check guest-tests summary
+GOALS := demo bench-policies bench-counters bench-tiny tiny-profile hello test check modules guest-module stock-modules fetch loader policies lab unit lab-check guest-tests summary
 READY := $(and $(KVER),$(wildcard $(B)/deps),$(wildcard $(DEB)/.done))
 
 ifeq ($(READY),)

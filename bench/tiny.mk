@@ -22,6 +22,9 @@ guest-tests: hello
 
 BENCH_ARGS	?=
 
-.PHONY: bench-tiny
+.PHONY: bench-tiny tiny-profile
 bench-tiny: modules loader lab summary hello
 	$(Q)bench/tiny $(BENCH_ARGS)
+
+tiny-profile: modules loader lab hello
+	$(Q)bench/tiny-profile $(BENCH_ARGS)

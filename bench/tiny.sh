@@ -59,7 +59,11 @@ let_go() {
 
 hold() {
 	local n
-	"$hello" --hold >/tmp/held &
+	# Not with the end of the pipe that listen_stop closes: the listener would wait for these VMs.
+	(
+		[ -z "$listen_end" ] || exec {listen_end}>&-
+		exec "$hello" --hold >/tmp/held
+	) &
 	holder=$!
 	for ((n = 0; n < 100; n++)); do
 		[ ! -s /tmp/held ] || return 0
@@ -132,6 +136,7 @@ listen_start() {
 
 listen_stop() {		# in $created, $destroyed and $handled how many there were
 	exec {listen_end}>&-
+	listen_end=
 	wait "$listener" || die 1 "uevents were not counted: $(cat "$results/stderr.txt")"
 	# shellcheck disable=SC2034	# for who sources this
 	read -r _ created _ destroyed _ handled _ < <(tail -n 1 /tmp/heard)
