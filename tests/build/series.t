@@ -12,8 +12,8 @@ patches=kernel/patches/6.12
 tree=$out/series
 mapfile -t series <"$patches/series"
 nr=${#series[@]}
-# No debug information: what is asked is whether it compiles.
-on=(CONFIG_KVM_YIELD_BPF=y CONFIG_KVM_VM_DEBUGFS=y "KCFLAGS=-g0 -DCONFIG_KVM_YIELD_BPF=1 -DCONFIG_KVM_VM_DEBUGFS=1")
+# No debug information and few optimisations: what is asked is whether it compiles.
+on=(CONFIG_KVM_YIELD_BPF=y CONFIG_KVM_VM_DEBUGFS=y "KCFLAGS=-g0 -O1 -DCONFIG_KVM_YIELD_BPF=1 -DCONFIG_KVM_VM_DEBUGFS=1")
 
 # The first patch that brings an option; before it there is nothing to switch on.
 has_config() {
@@ -91,10 +91,10 @@ for ((i = 1; i <= nr; i++)); do
 	if has_config; then
 		build "$p with all that there is" "${on[@]}"
 	else
-		build "$p, before there is an option," KCFLAGS=-g0
+		build "$p, before there is an option," "KCFLAGS=-g0 -O1"
 	fi
 done
-build "the whole series with all of it left out" KCFLAGS=-g0
+build "the whole series with all of it left out" "KCFLAGS=-g0 -O1"
 
 copy_source
 sed -i 's/\tint try = 3;/\tint tries_left = 3;/' "$tmp/src/virt/kvm/kvm_main.c"
