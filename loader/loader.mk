@@ -2,6 +2,8 @@
 # kvmyield, and the libbpf 1.5 and bpftool 7.5 that come with the kernel's source.
 
 BPFTOOL_OUT	:= $(B)/bpftool
+BPFTOOL_TREE	:= $(BPFTOOL_OUT)/tree
+BPFTOOL_PATCHES	:= $(addprefix kernel/patches/bpftool/,$(shell cat kernel/patches/bpftool/series))
 LOADER_OUT	:= $(B)/loader
 LOADER_SRC	:= $(wildcard loader/*.c)
 LOADER_SRC	:= $(filter-out %.bpf.c,$(LOADER_SRC))
@@ -26,10 +28,22 @@ $(LIBBPF_A): | $(DEB)/.done
 	$(Q)$(kernel_make) -C $(KSRC)/tools/lib/bpf OUTPUT=$(LIBBPF)/ DESTDIR=$(LIBBPF) prefix= \
 		$@ install_headers >$(LIBBPF)/log 2>&1 || { cat $(LIBBPF)/log >&2; exit 1; }
 
-$(BPFTOOL): | $(DEB)/.done
+# The kernel's tools as they are, but for bpftool, which is a copy with our patches.
+$(BPFTOOL_TREE)/.patched: kernel/patches/bpftool/series $(BPFTOOL_PATCHES) loader/loader.mk | $(DEB)/.done
+	@rm -rf $(BPFTOOL_TREE) && mkdir -p $(BPFTOOL_TREE)/tools/bpf
+	$(Q)ln -s $(KSRC)/kernel $(BPFTOOL_TREE)/kernel
+	$(Q)ln -s $(filter-out %/bpf,$(wildcard $(KSRC)/tools/*)) $(BPFTOOL_TREE)/tools/
+	$(Q)cp -r $(KSRC)/tools/bpf/bpftool $(BPFTOOL_TREE)/tools/bpf/
+	$(Q)for p in $(BPFTOOL_PATCHES); do \
+		patch -s -p1 -F0 -d $(BPFTOOL_TREE) <$$p || { \
+		echo "make: the patch $$p does not apply to the bpftool of this kernel" >&2; exit 1; }; \
+	done
+	@touch $@
+
+$(BPFTOOL): $(BPFTOOL_TREE)/.patched
 	$(call say,BPFTOOL,$@)
 	@mkdir -p $(BPFTOOL_OUT) $(@D)
-	$(Q)$(kernel_make) -C $(KSRC)/tools/bpf/bpftool OUTPUT=$(BPFTOOL_OUT)/ CLANG=$(CLANG) \
+	$(Q)$(kernel_make) -C $(BPFTOOL_TREE)/tools/bpf/bpftool OUTPUT=$(BPFTOOL_OUT)/ CLANG=$(CLANG) \
 		>$(BPFTOOL_OUT)/log 2>&1 || { cat $(BPFTOOL_OUT)/log >&2; exit 1; }
 	$(Q)install -m 755 $(BPFTOOL_OUT)/bpftool $@
 
