@@ -113,12 +113,14 @@ static const char *verdict(const struct rounds_arm *arm, const struct options *o
 	return differs < 0 ? "less" : "more";
 }
 
-/* More digits if an end that is not 1 would look like it. */
+/* Two digits that count, and more if an end that is not 1 would look like it. */
 static int ratio_digits(const struct stats_estimate *e)
 {
 	int differs = stats_differs(e), digits = 2;
 	double end = differs < 0 ? e->high : e->low;
 
+	while (digits < 9 && e->value < pow(10, 1 - digits))
+		digits++;
 	while (differs && digits < 6 && fabs(end - 1) < 0.5 * pow(10, -digits))
 		digits++;
 

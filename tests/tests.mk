@@ -54,8 +54,8 @@ $(UNIT)/ipi_test.t: $(UNIT)/yield_ipi.o
 unit: $(UNIT_TESTS)
 	$(Q)tests/run $(UNIT_TESTS)
 
-check: modules guest-module policies loader $(UNIT_TESTS)
+check: modules guest-module policies loader summary $(UNIT_TESTS)
 	$(Q)tests/run $(LINT_TEST) $(PATH_TEST) $(UNIT_TESTS) $(CLI_TESTS)
 
-test: modules guest-module policies loader lab $(UNIT_TESTS) stock-modules hidden-modules
+test: modules guest-module policies loader summary lab $(UNIT_TESTS) stock-modules hidden-modules
 	$(Q)tests/run $(LINT_TEST) $(PATH_TEST) $(UNIT_TESTS) $(CLI_TESTS) $(BUILD_TESTS) $(LAB_TESTS)
